@@ -233,7 +233,9 @@ def _rest(processes: Mapping[str, psutil.Process]) -> None:
 def _report(one: Served, tally: Tally, cpu: dict[str, float], connections: Sequence[tuple[int, int]]) -> None:
     times = sorted(tally.latencies)
     count = max(1, len(times))
-    each = ", ".join(f"{name} {seconds / count * 1000:.2f}" for name, seconds in cpu.items())
+    web = sum(seconds for name, seconds in cpu.items() if name.startswith("web "))
+    parts = {"web in all": web} | cpu | {"all but clients": sum(cpu.values()) - cpu["clients"]}
+    each = ", ".join(f"{name} {seconds / count * 1000:.2f}" for name, seconds in parts.items())
     statuses = ", ".join(f"{status} {n}" for status, n in sorted(tally.statuses.items()))
     print(
         f"  {one.name}: {len(times) / tally.seconds:.1f} answers/s, {_spread(times)}; statuses {statuses}\n"

@@ -53,7 +53,8 @@ async def _searches(questions: Sequence[str]) -> tuple[str, list[str], dict[str,
         assert scope is not None
         assert model is not None
         setup = [each.as_string(None).replace("SET LOCAL", "SET") for each in model.setup]
-        statement = statements.search_by_meaning(model, "hybrid", "", False)
+        limit = retriever._depths(question)["limit"] if scope.is_usual else None
+        statement = statements.search_by_meaning(model, "hybrid", "", False, known_limit=limit)
         found[text] = (
             _plain(question)
             | read_parameters(question)

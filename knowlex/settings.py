@@ -1,6 +1,7 @@
 """Environment -> Django settings. Code reads django.conf.settings, never os.environ."""
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -210,6 +211,7 @@ READING_PATHS = {  # though POST
 }
 QUESTION_PATHS = READING_PATHS - {"/v1/feedback"}
 READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
+QUESTION_PATTERN = "|".join([*map(re.escape, sorted(QUESTION_PATHS)), *READING_PATTERNS])
 OIDC_NAME = ENV.knowlex_oidc_name if ENV.knowlex_oidc_url else ""
 OIDC_GROUPS_CLAIM = ENV.knowlex_oidc_groups_claim
 RATE_LIMIT = ENV.knowlex_rate_limit

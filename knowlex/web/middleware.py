@@ -5,6 +5,7 @@ its hooks; only /admin and /static need it, so only they pass through it (knowle
 """
 
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable
 
@@ -177,10 +178,11 @@ def admission(serve: Serve) -> Serve:
     Its place is held until the response begins: of a stream, until the first token. How fast a client reads,
     or sends its question, holds nobody else up.
     """
+    is_question = re.compile(settings.QUESTION_PATTERN).fullmatch
     questions = PerLoop(lambda: Admission(settings.ANSWER_TIMEOUT_S / 4))  # the rest is the chat model's
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
-        if request.method != "POST" or request.path not in settings.QUESTION_PATHS:
+        if request.method != "POST" or not is_question(request.path):
             return await serve(request)
         try:
             place = await questions.get().enter()

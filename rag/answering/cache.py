@@ -34,7 +34,7 @@ _PLAIN, _DEFLATED = b"j", b"z"
 
 _TYPES = get_type_hints(Passage)
 # Only the making of an answer needs the others.
-_SHOWN = tuple(name for name in _TYPES if name not in {"sentences", "bounds", "similarities", "analysis"})
+_SHOWN = tuple(name for name in _TYPES if name not in {"sentences", "analysis"})
 # All that is told of a candidate that did not come into the answer.
 _JUDGED = (
     "chunk_id", "document_id", "distance", "dense_rank", "sparse_rank", "sparse_score", "score",
@@ -66,7 +66,7 @@ _STORED: TypeAdapter[Any] = TypeAdapter(
 def encode_answer(answer: Answer) -> bytes | None:
     """Return the answer as bytes; None if it is too large, or holds what JSON cannot.
 
-    Without the sentences of passages; of candidates that did not come into the answer, ids and scores.
+    Without the scored sentences of passages; of candidates that did not come into the answer, ids and scores.
     """
     shown = {id(passage): passage for passage in (*answer.context, *answer.passages)}
     others = {id(passage): passage for passage in answer.candidates if id(passage) not in shown}
@@ -150,7 +150,7 @@ def _is_whole(answer: Answer) -> bool:
 log = logging.getLogger(__name__)
 
 KIND = "answer"
-_VERSION = 3  # of the key and of what is stored: what earlier releases stored is not found
+_VERSION = 4  # of the key and of what is stored: what earlier releases stored is not found
 # Of a question, what changes nothing in its answer, or is in the key in another form.
 _NOT_ASKED = {"deadline", "collection_ids", "filters"}
 _asked = attrgetter(*(one.name for one in fields(Question) if one.name not in _NOT_ASKED))

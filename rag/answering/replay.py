@@ -1,7 +1,6 @@
 """A past question asked again as it was, without the cache, compared with its first answer."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
@@ -12,6 +11,7 @@ from django.conf import settings
 from documents.access import Access
 from knowlex.base.errors import DatabaseUnavailable
 from knowlex.db.pool import Row, fetch_one
+from knowlex.runtime.admission import came
 from rag.answering.ask import AskResult, Caller, ask
 from rag.answering.services import principals_for
 from rag.citations.numbering import FirstCited, number_citations
@@ -84,7 +84,7 @@ async def replay(query_id: UUID, *, access: Access, ask: Ask = ask) -> ReplayRes
 
     ask: what asks. Raises NotFound, also for one that the caller may not see, and as rag.answering.ask.ask.
     """
-    asker = Caller("replay", access, fresh=True, replay_of=query_id)
+    asker = Caller("replay", access, fresh=True, replay_of=query_id, started=came())
     past = await _past(query_id, access)
     question = restore_question(
         past["rewritten_query"] or past["original_query"],
@@ -93,7 +93,7 @@ async def replay(query_id: UUID, *, access: Access, ask: Ask = ask) -> ReplayRes
         filters=past["filters"],
         settings=past["settings"],
     )
-    deadline = time.monotonic() + float(settings.ANSWER_TIMEOUT_S)
+    deadline = asker.started + float(settings.ANSWER_TIMEOUT_S)
     principals = await principals_for(question.collection_ids, access)
     asked = await ask(replace(question, deadline=deadline, principals=principals), asker)
     return _compared(past, asked)

@@ -147,7 +147,8 @@ def _judge_batch(answers: Sequence[PendingAnswer], until: float) -> int:
     cited = with_retries(lambda: fetch_citations([one.query_id for one in answers]))
     claims = [group_claims(one.text, cited[one.query_id]) for one in answers]
     relevances, is_away = _compute_relevances(answers, claims)
-    release_connection()
+    if _get_reader() is not None:
+        release_connection()  # it may take its time
     opinions = asyncio.run(_ask_reader(answers, claims, until))
     found = [
         _score(*each, is_away=is_away) for each in zip(answers, claims, relevances, opinions, strict=False)

@@ -20,18 +20,24 @@ from rag.types.claims import Unproved
 def compute_answer_relevances(answers: Sequence[tuple[str, Sequence[AnswerText]]]) -> list[float | None]:
     """Compute [0, 1] for each question and its claims; None where nothing is claimed.
 
-    The vectors of all are made at once. Not for an event loop. Raises EmbedderError, DatabaseUnavailable.
+    Only what the search has not compared with the question is embedded, all of it at once. Not for an event
+    loop. Raises EmbedderError, DatabaseUnavailable.
     """
-    texts = [text for question, claims in answers if claims for text in _list_texts(question, claims)]
-    if not texts:
+    if not any(claims for _, claims in answers):
         return [None] * len(answers)
     model = active_model()
     factor, shift = scale_of(model.name, (), model.calibration).line
-    vectors = dict(zip(texts, component("SENTENCE_EMBEDDER", SentenceEmbedder).embed(texts), strict=True))
+    texts = [text for question, claims in answers for text in _list_uncompared(question, claims)]
+    vectors = {}
+    if texts:
+        vectors = dict(zip(texts, component("SENTENCE_EMBEDDER", SentenceEmbedder).embed(texts), strict=True))
 
     def nearest(question: str, claim: AnswerText) -> float:
-        asked = vectors[question]
-        return factor * max(float(asked @ vectors[text]) for text in (claim.text, claim.quote)) + shift
+        cosine = claim.similarity
+        if cosine is None:
+            asked = vectors[question]
+            cosine = max(float(asked @ vectors[text]) for text in (claim.text, claim.quote))
+        return factor * cosine + shift
 
     return [
         answer_relevance(question, [one._replace(cosine=nearest(question, one)) for one in claims])
@@ -39,18 +45,23 @@ def compute_answer_relevances(answers: Sequence[tuple[str, Sequence[AnswerText]]
     ]
 
 
-def _list_texts(question: str, claims: Sequence[AnswerText]) -> list[str]:
-    return [question, *(text for claim in claims for text in (claim.text, claim.quote))]
+def _list_uncompared(question: str, claims: Sequence[AnswerText]) -> list[str]:
+    texts = [text for claim in claims if claim.similarity is None for text in (claim.text, claim.quote)]
+    return [question, *texts] if texts else []
 
 
 BESIDE_RELEVANT, BESIDE_READ = 1, 3  # sentences before and after a quote that are looked at, and read
 MAX_READER_CHARS = 1500  # of a passage
 
-# A passage that is not there any more, or reads otherwise, is its quote alone.
+# A passage that is not there any more, or reads otherwise, is its quote alone. What another model than the
+# active one has compared is on another scale, and counts as not compared.
 _FETCH_CITATIONS = """
     SELECT ci.response_id, ci.position, ci.support, ci.answer_start, ci.answer_end, ci.quoted_text,
-        coalesce(c.content, ''), ci.start_char - coalesce(c.start_char, 0), coalesce(d.language, '')
+        coalesce(c.content, ''), ci.start_char - coalesce(c.start_char, 0), coalesce(d.language, ''),
+        CASE WHEN q.embedding_model = m.name THEN ci.similarity END
     FROM rag_citation ci
+    JOIN rag_query q ON q.id = ci.response_id
+    LEFT JOIN embeddings_embeddingmodel m ON m.active
     LEFT JOIN documents_chunk c ON c.id = ci.chunk_id
     LEFT JOIN documents_document d ON d.id = c.document_id
     WHERE ci.response_id = ANY(%s) AND NOT ci.gone ORDER BY ci.response_id, ci.position
@@ -59,7 +70,8 @@ _FETCH_CITATIONS = """
 
 class CitedPassage(NamedTuple):
     """One citation. start, end: of its claim in the answer. content: its passage's; place: of the quote
-    there. language: of the document.
+    there. language: of the document. similarity: cosine of the question and the quote's nearest sentence,
+    None where they were not compared.
     """
 
     position: int
@@ -70,6 +82,7 @@ class CitedPassage(NamedTuple):
     content: str
     place: int
     language: str
+    similarity: float | None
 
     def around(self, beside: int) -> str:
         """Return the quote's sentences, and so many before and after them."""
@@ -93,7 +106,8 @@ class CitedClaim(NamedTuple):
         """Return the claim as `answer_relevance` reads it."""
         quotes = "\n".join(dict.fromkeys(one.quote for one in self.cited))
         around = "\n".join(dict.fromkeys(one.around(BESIDE_RELEVANT) for one in self.cited))
-        return AnswerText(self.text, quotes, around, self.cited[0].language)
+        compared = [one.similarity for one in self.cited if one.similarity is not None]
+        return AnswerText(self.text, quotes, around, self.cited[0].language, max(compared, default=None))
 
     def unproved(self) -> list[Unproved]:
         """Return an entry for each citation, as an AnswerReader reads it."""
@@ -124,6 +138,7 @@ def collect_citations(answer: Answer) -> list[CitedPassage]:
             passage.content,
             one.quote_start,
             passage.language,
+            passage.similarity_within(one.quote_start, one.quote_end),
         )
         for position, one in enumerate(answer.citations)
         for passage in (answer.context[one.passage - 1],)

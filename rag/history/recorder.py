@@ -64,7 +64,7 @@ _WRITE = """
         SELECT c.*, here.id IS NULL AS gone
         FROM jsonb_to_recordset(%(citations)s::jsonb) AS c (query_id uuid, position int, citation_index int,
             chunk_id uuid, document_id uuid, title text, page_number int, quoted_text text, start_char int,
-            end_char int, answer_start int, answer_end int, support text)
+            end_char int, answer_start int, answer_end int, support text, similarity float)
         JOIN new ON new.id = c.query_id LEFT JOIN here ON here.id = c.document_id
     ), responses AS (
         INSERT INTO rag_response (query_id, answer, contradicted, quotes_gone, verification, model,
@@ -79,10 +79,11 @@ _WRITE = """
         LEFT JOIN (SELECT DISTINCT query_id FROM cited WHERE gone) lost ON lost.query_id = r.query_id
     ), citations AS (
         INSERT INTO rag_citation (response_id, position, citation_index, chunk_id, document_id, title,
-            page_number, quoted_text, start_char, end_char, answer_start, answer_end, support, gone)
+            page_number, quoted_text, start_char, end_char, answer_start, answer_end, support, similarity,
+            gone)
         SELECT query_id, position, citation_index, chunk_id, document_id,
             CASE WHEN gone THEN '' ELSE title END, page_number, CASE WHEN gone THEN '' ELSE quoted_text END,
-            start_char, end_char, answer_start, answer_end, support, gone
+            start_char, end_char, answer_start, answer_end, support, similarity, gone
         FROM cited ORDER BY query_id, position
     ), candidates AS (
         INSERT INTO rag_candidates (query_id, judged, chunk_ids, document_ids, dense_scores, sparse_scores,

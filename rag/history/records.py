@@ -154,6 +154,7 @@ def _quote_columns(one: Citation, passage: Passage) -> dict[str, Any]:
         "start_char": passage.start_char + one.quote_start,
         "end_char": passage.start_char + one.quote_end,
         "support": one.support,
+        "similarity": passage.similarity_within(one.quote_start, one.quote_end),
     }
 
 

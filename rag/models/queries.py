@@ -260,9 +260,10 @@ class Citation(models.Model):
 
     citation_index: the number of its marker. gone: its document was deleted, and title and quote with it.
     start_char, end_char: of the quote in the document's text as it was. answer_start, answer_end: of the
-    claim in `answer`. support: as in rag.types. verdict: what a model that read the claim and its passage
-    after the answer says of it, supported, unverified or contradicted; "" where none has. judged_by: that
-    model.
+    claim in `answer`. support: as in rag.types. similarity: the cosine of the question and the quote's
+    nearest sentence by the model that searched, null if they were not compared. verdict: what a model that
+    read the claim and its passage after the answer says of it, supported, unverified or contradicted; ""
+    where none has. judged_by: that model.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -281,6 +282,7 @@ class Citation(models.Model):
     answer_start = models.IntegerField()
     answer_end = models.IntegerField()
     support = models.CharField(max_length=16)
+    similarity = models.FloatField(null=True)
     verdict = models.CharField(max_length=16, blank=True, default="", db_default="")
     judged_by = models.TextField(blank=True, default="", db_default="")
     gone = models.BooleanField(default=False)

@@ -196,7 +196,12 @@ class HybridRetriever:
         if question.mode == "hybrid":
             parameters |= word_parameters(scope) | self._weights()
         statement = statements.search_by_meaning(
-            model, question.mode, scope.condition.conditions, scope.narrow, scope.candidates.matching
+            model,
+            question.mode,
+            scope.condition.conditions,
+            scope.narrow,
+            scope.candidates.matching,
+            parameters["limit"] if scope.is_usual and not model.outside else None,
         )
         return await stages.of(
             "search",

@@ -89,6 +89,15 @@ class Scope:
     narrow: bool
     candidates: CandidateQuery
 
+    @property
+    def is_usual(self) -> bool:
+        """Return whether most of all chunks are read, without filters and without an index of vectors: then
+        the same plan is good for any question.
+        """
+        if self.condition or self.row["index"] is not None:
+            return False
+        return bool(2 * self.words.chunks >= self.row["all_chunks"])
+
 
 class Scopes:
     """model_id: of the model to search with, where it is not the active one.

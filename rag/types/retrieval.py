@@ -68,6 +68,13 @@ class Passage(NamedTuple):
         """Where the passage ends in its document's text."""
         return self.start_char + len(self.content)
 
+    def similarity_within(self, start: int, end: int) -> float | None:
+        """Return the cosine of the question and the nearest sentence in `content[start:end]`; None where no
+        sentence there was compared.
+        """
+        compared = zip(self.bounds, self.similarities, strict=False)
+        return max((one for (first, last), one in compared if first < end and last > start), default=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:

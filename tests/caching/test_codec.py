@@ -70,12 +70,13 @@ def test_an_answer_comes_back_as_it_was():
 
 
 def test_sentences_are_left_behind():
-    scored = passage(1)._replace(sentences=(SentenceScore(0, 3, 0.5, 0.5),), bounds=((0, 3),))
+    compared = passage(1)._replace(bounds=((0, 3),), similarities=(0.5,))  # read when the answer is judged
+    scored = compared._replace(sentences=(SentenceScore(0, 3, 0.5, 0.5),), analysis="the words")
     value = cache.encode_answer(answer(context=(scored, passage(2)), citations=()))
     assert value is not None
     back = cache.decode_answer(value)
     assert back is not None
-    assert back.context[0] == passage(1)
+    assert back.context[0] == compared
 
 
 def test_a_large_answer_is_not_kept():

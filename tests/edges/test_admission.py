@@ -11,9 +11,12 @@ from typing import Any
 
 import httpx
 import pytest
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.test import RequestFactory
 
 from knowlex.base.errors import DependencyUnavailable
 from knowlex.runtime.admission import AT_ONCE, Admission, elsewhere, holding
+from knowlex.web.middleware import admission
 from tests.support.api import assert_problem
 from tests.support.stack import Stack
 
@@ -121,6 +124,35 @@ def test_those_who_trickle_their_questions_hold_nobody_up(server: Stack) -> None
         given_up, _, _ = select.select(trickling, [], [], 0)
     assert reply.status_code == 200
     assert not given_up  # the question was answered while they all were waited for
+
+
+def test_replays_are_questions_and_wait_in_the_same_line() -> None:
+    paths = ["/v1/query", "/v1/queries/0198c0de-0000-7000-8000-000000000000/replay", "/v1/feedback"]
+
+    async def scene() -> None:
+        ends = asyncio.Event()
+
+        async def serve(request: HttpRequest) -> HttpResponseBase:
+            await ends.wait()
+            return HttpResponse()
+
+        middleware = admission(serve)
+        requests = [RequestFactory().post(paths[n % 3]) for n in range(900)]
+        asking = [asyncio.create_task(middleware(request)) for request in requests]
+        await asyncio.sleep(0)
+        refused = [
+            (request.path, task.result())
+            for request, task in zip(requests, asking, strict=True)
+            if task.done()
+        ]
+        ends.set()
+        await asyncio.gather(*asking)
+        assert {path for path, _ in refused} == set(paths[:2])
+        for _, response in refused:
+            assert response.status_code == 503
+            assert int(response["Retry-After"]) > 0
+
+    asyncio.run(scene())
 
 
 FACES = {

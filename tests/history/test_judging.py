@@ -11,6 +11,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from documents.models import Chunk, Document
+from embeddings.active_model import active_model
+from embeddings.embedders.on_cpu import OnCpuEmbedder
 from rag.history import answer_quality
 from rag.history.recorder import Recorder, record_query
 from rag.models import Citation, Response
@@ -101,6 +103,34 @@ async def test_an_answer_to_another_question_is_less_relevant(recording: Recorde
     found = {r.query_id: r.answer_relevance async for r in Response.objects.all()}
     assert found[right] > 0.7
     assert found[wrong] < 0.1
+
+
+async def test_what_the_search_has_compared_is_not_embedded_again(
+    recording: Recorder, monkeypatch: pytest.MonkeyPatch
+):
+    document = await sync_to_async(stored_document)()
+    (found,) = await sync_to_async(passages_of)(document)
+    active = await sync_to_async(active_model)()
+
+    async def judged_relevance(similarity: float, model_name: str) -> float | None:
+        compared = found._replace(bounds=((0, len(FACT)),), similarities=(similarity,))
+        one = record_of(answer_of(compared, verification=STATES, model_name=model_name))
+        record_query(one)
+        await recording.flush()
+        assert await _judge() == 1
+        return (await Response.objects.aget(query=one.query_id)).answer_relevance
+
+    near_as_other_model = await judged_relevance(0.0, "another-model")
+    embedded = list[str]()
+    monkeypatch.setattr(OnCpuEmbedder, "embed", lambda self, texts: embedded.extend(texts))
+    near, far = await judged_relevance(0.8, active.name), await judged_relevance(0.0, active.name)
+
+    assert embedded == []
+    assert near is not None
+    assert far is not None
+    assert near_as_other_model is not None
+    assert near > far + 0.05
+    assert near_as_other_model > far  # embedded: its 0 is on another scale
 
 
 async def test_a_model_reads_what_could_not_be_verified(recording: Recorder, reading: Provider):

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
 
 from documents.access import FULL
 from documents.models import Collection, Document
@@ -14,7 +15,8 @@ from knowlex.base.errors import NotFound, RetrievalFailed
 from knowlex.db.pool import close_pool
 from rag.answering import lifecycle, services
 from rag.retrievers.hybrid import HybridRetriever
-from rag.types.question import Mode, Question
+from rag.retrievers.scope import Scopes
+from rag.types.question import NO_FILTERS, Filters, Mode, Question
 from rag.types.retrieval import Retrieval
 from tests.provider import Provider
 from tests.rag.conftest import AddDocument
@@ -114,6 +116,23 @@ def test_top_k_beyond_the_usual_depth_is_honoured(add_document: AddDocument):
     add_document(*(f"Fact {n} about lighthouse{n}." for n in range(60)))
     assert len(retrieve("fact", top_k=50, depth=5, candidates=5).passages) >= 50
     assert len(retrieve("fact", top_k=3, depth=5, candidates=5).passages) == 5
+
+
+def test_one_plan_serves_only_searches_of_most_chunks(library: None, add_document: AddDocument):
+    add_document("Bread is made of flour.", collection="kitchen")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE embeddings_lexicalentry")
+
+    async def is_usual(*collections: str, filters: Filters = NO_FILTERS) -> bool:
+        ids = await services.resolve_collections(collections, access=FULL)
+        scope = await Scopes().of(Question("Which bread?", ids, top_k=5, filters=filters))
+        assert scope is not None
+        return scope.is_usual
+
+    assert run(is_usual("default"))
+    assert run(is_usual("default", "kitchen"))
+    assert not run(is_usual("kitchen"))
+    assert not run(is_usual("default", filters=Filters(page_from=1)))
 
 
 def test_the_question_is_not_embedded_when_there_is_nothing_to_find(embedder: Provider):

@@ -8,7 +8,7 @@ BESIDE = "The lighthouse of Aldwick is painted red."
 
 
 def relevance(*said: str, question: str = QUESTION, cosine: float = 0.6) -> float:
-    found = answer_relevance(question, [AnswerText(text, text, text, "en", cosine) for text in said])
+    found = answer_relevance(question, [AnswerText(text, text, text, "en", cosine=cosine) for text in said])
     assert found is not None
     return found
 
@@ -26,8 +26,8 @@ def test_words_nearness_and_the_form_that_is_asked_for_each_count():
 
 
 def test_words_about_the_quote_count_for_a_terse_claim():
-    terse = AnswerText("In 1874.", "In 1874.", RIGHT, "en", 0.4)
-    alone = AnswerText("In 1874.", "In 1874.", "In 1874.", "en", 0.4)
+    terse = AnswerText("In 1874.", "In 1874.", RIGHT, "en", cosine=0.4)
+    alone = AnswerText("In 1874.", "In 1874.", "In 1874.", "en", cosine=0.4)
     assert (answer_relevance(QUESTION, [terse]) or 0) > 2 * (answer_relevance(QUESTION, [alone]) or 0)
 
 

@@ -5,9 +5,11 @@
 -- materialized: the planner would otherwise join while it orders, and take the distances of all chunks.
 -- held: a list of words of which even the first chunk holds little of the question weighs less, down to
 -- nothing: it knows a question in another language than the documents' by its names and numbers alone.
+-- known_limit: %(limit)s again, as a number. The planner takes a LIMIT that it does not know for a tenth of all
+-- rows, and then plans anew for each question, as the plan for any would join whole tables.
 WITH {passing_list}dense AS MATERIALIZED (
     SELECT chunk_id, distance, row_number() OVER (ORDER BY distance, chunk_id) AS rank
-    FROM ({nearest}) AS nearest
+    FROM ({nearest}) AS nearest{known_limit}
 ),
 sparse AS MATERIALIZED (
     SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (

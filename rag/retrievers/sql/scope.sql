@@ -1,7 +1,7 @@
 -- The active model and, of the collections that are read, chunks_with: in how many chunks each word stands;
 -- under "" the number of chunks. passing: how many chunks the filters let through, counted up to NARROW,
 -- unless a sample shows that there are more; null without filters. passing_share: of all chunks, by the sample.
--- languages: of the documents, each found by one step in the index. No row where
+-- all_chunks: of all collections, roughly. languages: of the documents, each found by one step in the index. No row where
 -- nothing was ever embedded. The inner SELECTs hide the values from the planner: it would plan anew for each
 -- question.
 SELECT scope.*, CASE
@@ -22,6 +22,7 @@ FROM (SELECT model.*,
         ) AS counted
     ) AS chunks_with,
     {share} AS passing_share,
+    (SELECT reltuples FROM pg_class WHERE oid = 'embeddings_lexicalentry'::regclass) AS all_chunks,
     (SELECT coalesce(array_agg(language), '{{}}') FROM ({languages}) AS held) AS languages
 FROM ({model}) AS model
 ) AS scope

@@ -48,6 +48,7 @@ FROM (SELECT model.*,
         WHERE collection_id = ANY((SELECT $1::uuid[])::uuid[]) AND lexeme = ''
     ) AS held)
  AS passing_share,
+    (SELECT reltuples FROM pg_class WHERE oid = 'embeddings_lexicalentry'::regclass) AS all_chunks,
     (SELECT coalesce(array_agg(language), '{}') FROM (
     SELECT DISTINCT found.language FROM unnest((SELECT $1::uuid[])) AS read (id),
         LATERAL (

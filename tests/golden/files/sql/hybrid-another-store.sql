@@ -38,6 +38,7 @@ FROM (SELECT model.*,
         ) AS counted
     ) AS chunks_with,
     NULL::float8 AS passing_share,
+    (SELECT reltuples FROM pg_class WHERE oid = 'embeddings_lexicalentry'::regclass) AS all_chunks,
     (SELECT coalesce(array_agg(language), '{}') FROM (
     SELECT DISTINCT found.language FROM unnest((SELECT $1::uuid[])) AS read (id),
         LATERAL (

@@ -38,6 +38,7 @@ FROM (SELECT model.*,
         ) AS counted
     ) AS chunks_with,
     NULL::float8 AS passing_share,
+    (SELECT reltuples FROM pg_class WHERE oid = 'embeddings_lexicalentry'::regclass) AS all_chunks,
     (SELECT coalesce(array_agg(language), '{}') FROM (
     SELECT DISTINCT found.language FROM unnest((SELECT $1::uuid[])) AS read (id),
         LATERAL (
@@ -94,7 +95,7 @@ WITH passing AS MATERIALIZED (
     FROM (
     SELECT e.chunk_id, e.vector <=> $2::vector AS distance FROM embeddings_embedding e
     WHERE e.model_id = 1 AND e.collection_id = ANY($1) ORDER BY distance, e.chunk_id LIMIT $3
-) AS nearest
+) AS nearest LIMIT 40
 ),
 sparse AS MATERIALIZED (
     SELECT chunk_id, -negative AS score, row_number() OVER (ORDER BY negative, chunk_id) AS rank FROM (
