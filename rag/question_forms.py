@@ -137,6 +137,20 @@ _OLDER = re.compile(
     re.IGNORECASE,
 )
 WHEN = "when was"
+# Who asks, who is spoken to and who is asked to tell, before the question itself. Not "according to Apple":
+# whose word it is belongs to the question.
+_ASKING_WORD = (
+    r"(?:who|whose|whom|what|when|where|which|why|how|wer|wen|wem|was|wann|wo|warum|wie|welche[mnrs]?)\b"
+)
+_KNOWS = (
+    r"asks?|asked|asking|wonders?|wondering|(?:wants?|wanted|needs?|wishes|like|love)\s+to\s+know|knows?"
+    r"|(?:tell|told|ask|remind|explain\s+to)\s+(?:\S+\s+){1,3}?|fragt|fragte|wissen"
+)
+_FRAME_OF_QUESTION = re.compile(
+    rf"^\W*(?:(?:hi|hello|hey|dear|good\s+\w+|hallo|liebe[rs]?)\b[^,:!.?]*[,:!.]\s*"
+    rf"|[^?]*?\b(?:{_KNOWS})[,:]?\s*)(?={_ASKING_WORD})",
+    re.IGNORECASE,
+)
 # "the revenue of" in "the revenue of A and B", "Amcor's" in "Amcor's sales and profits", "in 2023" behind B.
 _HEAD = re.compile(r"(?:\S.*\s)?(?:of|for|in|by|von|des|für|im|de|du|del)\s+(?=\S)|\S+['’]s\s+(?=\S)")
 _TAIL = re.compile(r"\s+(?:in|of|for|during|im|von|für|während|en|pour|para)\s+(?:\w+\s+){0,3}\d{4}\b.*$")
@@ -179,6 +193,15 @@ def comparison_in(text: str) -> Comparison | None:
             asked, told = parts.get("asked") or "", parts.get("told") or ""
             return _comparison(parts["a"], parts["b"], WHEN if _OLDER.fullmatch(asked) else asked, told)
     return next(filter(None, (_joined(text, found) for found in _JOINING.finditer(text))), None)
+
+
+def question_without_frame(text: str) -> str | None:
+    """Return the question alone where it begins with who asks or is told: of "Ann asks when Tesla died." the
+    last three words. None where nothing is left out.
+    """
+    text = text[:READ_CHARS]
+    frame = _FRAME_OF_QUESTION.match(text)
+    return text[frame.end() :] if frame else None
 
 
 def _comparison(one: str, other: str, asked: str, told: str) -> Comparison | None:

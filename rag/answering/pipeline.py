@@ -35,7 +35,7 @@ from rag.protocols import (
     Synthesizer,
     can,
 )
-from rag.question_forms import comparison_in
+from rag.question_forms import comparison_in, question_without_frame
 from rag.ranking.sentences import with_sentences
 from rag.types.answer import Answer, Event, Reason, Sources, Started, Synthesis, Usage
 from rag.types.context import Context, Half, Room
@@ -184,17 +184,25 @@ class Pipeline:
     async def _prepare(self, question: Question) -> "_PreparedQuestion":
         """Find the passages and make the context: all that comes before the model.
 
-        Where there is nothing relevant and a word is one letter off, the question that may be meant is asked.
+        Where there is nothing relevant, the question is asked without who asks it; and where a word is one
+        letter off, as it may be meant.
         """
         prepared = await self._prepare_as_asked(question)
-        if prepared.context or question.mode == "exact" or not can(self._retriever, Correcting):
+        if prepared.context or question.mode == "exact":
+            return prepared
+        alone = question_without_frame(question.text)
+        if alone is not None:
+            question = _as_meant(question, alone)
+            again = await self._prepare_as_asked(question)
+            if again.context:
+                return again
+        if not can(self._retriever, Correcting):
             return prepared
         async with within_deadline(question.deadline, search_timeout):
             meant = await self._retriever.suggest(question)
         if meant is None:
             return prepared
-        corrected = replace(question, text=meant, original=question.original or question.text)
-        again = await self._prepare_as_asked(corrected)
+        again = await self._prepare_as_asked(_as_meant(question, meant))
         return again if again.context else prepared
 
     async def _prepare_as_asked(self, question: Question) -> "_PreparedQuestion":
@@ -276,6 +284,10 @@ class Pipeline:
         if question.reranked:
             return await self._reranker.rerank(question, found)
         return with_sentences(question.text, found)  # the relevance is judged by the sentences
+
+
+def _as_meant(question: Question, text: str) -> Question:
+    return replace(question, text=text, original=question.original or question.text)
 
 
 async def _next_piece(

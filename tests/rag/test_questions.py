@@ -4,7 +4,13 @@ import time
 
 import pytest
 
-from rag.question_forms import Comparison, asks_for_overview, comparison_in, overview_of
+from rag.question_forms import (
+    Comparison,
+    asks_for_overview,
+    comparison_in,
+    overview_of,
+    question_without_frame,
+)
 from rag.types.retrieval import Passage
 from tests.rag.factory import passage
 
@@ -143,6 +149,7 @@ def test_looking_at_a_question_takes_no_time(part: str):
     comparison_in((part * 200)[:500])
     comparison_in(part * 200)
     asks_for_overview(part * 200)
+    question_without_frame(part * 200)
     assert time.process_time() - started < 0.2
 
 
@@ -217,3 +224,32 @@ def test_german_names_are_found_by_german_words():
     report = of(3, "geschaeftsbericht.pdf", "Die Türme an der Küste", language="de")
     found = overview_of("Fasse „Die Türme an der Küste“ bitte kurz zusammen", [report, TOWERS, BRIDGES])
     assert found == (report.document_id, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("My colleague Ann asks when Tesla died.", "when Tesla died."),
+        ("Hi Brenda, what is the basic unit in Poland?", "what is the basic unit in Poland?"),
+        ("Can you tell Ann Miller when the exchange was built?", "when the exchange was built?"),
+        ("Ludwig is wondering which treaty it signed.", "which treaty it signed."),
+        ("Anna fragt, wann Tesla starb.", "wann Tesla starb."),
+    ],
+)
+def test_who_asks_is_no_part_of_the_question(text: str, alone: str):
+    assert question_without_frame(text) == alone
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When did Tesla die?",
+        "What did Tesla say to Zorblax about alternating current?",
+        "According to Apple, what was the revenue?",
+        "In 2019, what did Amazon earn?",
+        "For Apple: what was the revenue?",
+        "",
+    ],
+)
+def test_whom_a_question_is_about_stays_in_it(text: str):
+    assert question_without_frame(text) is None
