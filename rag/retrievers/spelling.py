@@ -24,7 +24,8 @@ _COUNTS = """
     GROUP BY lexeme HAVING sum(chunks) > 0 ORDER BY chunks DESC, lexeme
 """
 _EXAMPLE = f"""
-    SELECT c.content FROM embeddings_lexicalentry l
+    SELECT concat_ws(' ', c.content, d.title, c.chapter, c.section, d.original_filename) AS content
+    FROM embeddings_lexicalentry l
     JOIN documents_chunk c ON c.id = l.chunk_id JOIN documents_document d ON d.id = c.document_id
     WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(word)s::tsquery
         AND {condition_on_readers("d.readers")}
