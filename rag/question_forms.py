@@ -1,4 +1,4 @@
-"""Questions of a form that needs more than one search: comparisons of two things, and overviews.
+"""Questions of a form that needs more than one search: of two things, and overviews.
 
 They are recognised roughly, in several languages: what is not recognised is searched for as
 any other question.
@@ -105,7 +105,11 @@ _WHICH = r"(?:which|who|what|where|welche[mnrs]?|wer|was|wo)\s"
 _MORE = r"(?:more|less|worse|first|last|most|least|mehr|zuerst|zuletzt|\w{2,}er|\w{3,}est(?:en)?)\b"
 _A_WORDS = r"(?P<a>[^\s,:][^,:]*?)"
 _NO_CLAUSE = r"(?!(?:and|but|und|aber|if|is|was|are|were|who|when|what|where|which)\s)"
-# Each finds the two things, and `asked`, what is asked of both where it is said apart from them.
+_SHARED = r"(?:have\s+in\s+common|share|gemein(?:sam)?(?:\s+haben)?|ont\s+en\s+commun|tienen\s+en\s+común)"
+_ALIKE = r"(?:alike|similar|different|related|ähnlich|verschieden)"
+_B_WORDS = r"(?P<b>\S.*?)"
+# Each finds the two things, and what is asked of both where it is said apart from them: `asked` before them,
+# `told` behind.
 _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -115,10 +119,40 @@ _PATTERNS = tuple(
         rf"\bunterscheide[nt]\s+sich\s+{_A}\s+(?:und|von)\s+{_B}",
         rf"^\W*how\s+do(?:es)?\s+{_A}\s+(?:differ\s+from|compare\s+(?:to|with))\s+{_B}",
         rf"^\W*how\s+do\s+{_A}{_AND}(?P<b>\S.*?)\s+(?:differ|compare)\b",
+        rf"^\W*(?:what|was)\s+(?:do|does|did|haben|hatten)\s+{_A}{_AND}{_B_WORDS}\s+{_SHARED}\W*$",
+        rf"^\W*(?:do|does|did|haben)\s+{_A}{_AND}{_B_WORDS}\s+have\s+\w+\s+in\s+common\W*$",
+        rf"^\W*what\s+(?:distinguishes|separates|sets)\s+{_A}\s+(?:apart\s+)?from\s+{_B}",
+        rf"^\W*how\s+(?:is|are|was|were)\s+{_A}\s+(?:different\s+from|similar\s+to|related\s+to)\s+{_B}",
+        rf"^\W*(?:qué\s+tienen\s+en\s+común|qu['’]ont\s+en\s+commun)\s+{_A}{_AND}{_B}",
+        rf"^\W*(?:how|in\s+(?:what|which)\s+\w+)\s+(?:are|were)\s+{_A}{_AND}{_B_WORDS}\s+{_ALIKE}\W*$",
+        rf"^\W*{_IS}\s+{_A}{_AND}{_B_WORDS}\s+both\s+(?P<told>\S.*?)\W*$",
+        rf"^\W*(?:tell\s+me|erzähl\w*(?:\s+mir)?)\s+(?:about|von|über)\s+{_A}{_AND}(?:(?:about|von|über)\s+)?{_B}",
         rf"^\W*(?P<asked>{_WHICH}[^,:]*?\b{_MORE}[^,:]*)[,:]\s*{_NO_CLAUSE}{_A_WORDS}{_OR}(?P<b>[^,:]+?)\W*$",
         rf"^\W*{_IS}\s+(?P<a>\S.*)\s+(?P<asked>{_MORE}(?:\s+\w+){{0,3}})\s+(?:than|als)\s+{_B}",
         rf"^\W*(?:(?P<asked>\w.*?)\s*[,:]\s*)?{_A}\s+(?:vs\.?|versus)\s+{_B}",
     )
+)
+# "Which is older": documents tell it by a date of each.
+_OLDER = re.compile(
+    rf"(?:{_WHICH}(?:one\s+)?(?:(?:is|was|are|were|came|began|begun|lived|started|opened|appeared|founded|built|born"
+    r"|ist|sind|war|waren|kam|begann|lebte|entstand)\s+)*)?"
+    r"(?:older|oldest|younger|newer|newest|earlier|earliest|later|latest|first|last|älter|jünger|neuer|früher|später|zuerst|zuletzt)\W*",
+    re.IGNORECASE,
+)
+WHEN = "when was"
+# Who asks, who is spoken to and who is asked to tell, before the question itself. Not "according to Apple":
+# whose word it is belongs to the question.
+_ASKING_WORD = (
+    r"(?:who|whose|whom|what|when|where|which|why|how|wer|wen|wem|was|wann|wo|warum|wie|welche[mnrs]?)\b"
+)
+_KNOWS = (
+    r"asks?|asked|asking|wonders?|wondering|(?:wants?|wanted|needs?|wishes|like|love)\s+to\s+know|knows?"
+    r"|(?:tell|told|ask|remind|explain\s+to)\s+(?:\S+\s+){1,3}?|fragt|fragte|wissen"
+)
+_FRAME_OF_QUESTION = re.compile(
+    rf"^\W*(?:(?:hi|hello|hey|dear|good\s+\w+|hallo|liebe[rs]?)\b[^,:!.?]*[,:!.]\s*"
+    rf"|[^?]*?\b(?:{_KNOWS})[,:]?\s*)(?={_ASKING_WORD})",
+    re.IGNORECASE,
 )
 # "the revenue of" in "the revenue of A and B", "Amcor's" in "Amcor's sales and profits", "in 2023" behind B.
 _HEAD = re.compile(r"(?:\S.*\s)?(?:of|for|in|by|von|des|für|im|de|du|del)\s+(?=\S)|\S+['’]s\s+(?=\S)")
@@ -129,27 +163,51 @@ _OWN = re.compile(
 _NAMED_BY = re.compile(r"\b[A-Z]\w*\s+(?:\w+\s+)*(?:of|for|in|by)\s$")  # "the Tower of" is part of a name
 
 
+_JOINING = re.compile(r",?\s+(?:and|or|und|oder|et|ou|y|o)\s+", re.IGNORECASE)
+_NAME = re.compile(
+    r"(?:(?:the|d(?:er|ie|as|en|em)|l[aeo]s?|el)\s+)?"
+    r"(?:[^\W\d_a-zß-ÿ][\w'’-]*|(?:1\d|20)\d\d\b)(?:\s+(?:(?:of|de|von|van)\s+)?[^\W\d_a-zß-ÿ][\w'’-]*)*"
+)
+
+
 class Comparison(NamedTuple):
-    """subjects: the two things as the question names them. halves: what is to be searched for of each."""
+    """subjects: the two things as the question names them. halves: what is to be searched for of each.
+
+    compared: false where a question only names both. bare: nothing is asked of them but how they compare.
+    """
 
     subjects: tuple[str, str]
     halves: tuple[str, str]
+    compared: bool = True
+    bare: bool = False
 
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def comparison_in(text: str) -> Comparison | None:
-    """Return what two things a question compares; None where it does not, or where that is not recognised."""
+    """Return the two things that a question compares or, failing that, names on both sides of an "and"; None
+    where there are none, or where that is not recognised.
+    """
     text = " ".join(text.split())
     if len(text) > LONGEST:
         return None
     for pattern in _PATTERNS:
         if found := pattern.search(text):
             parts = found.groupdict()
-            return _comparison(parts["a"], parts["b"], parts.get("asked") or "")
-    return None
+            asked, told = parts.get("asked") or "", parts.get("told") or ""
+            return _comparison(parts["a"], parts["b"], WHEN if _OLDER.fullmatch(asked) else asked, told)
+    return next(filter(None, (_joined(text, found) for found in _JOINING.finditer(text))), None)
 
 
-def _comparison(one: str, other: str, asked: str) -> Comparison | None:
+def question_without_frame(text: str) -> str | None:
+    """Return the question alone where it begins with who asks or is told: of "Ann asks when Tesla died." the
+    last three words. None where nothing is left out.
+    """
+    text = text[:READ_CHARS]
+    frame = _FRAME_OF_QUESTION.match(text)
+    return text[frame.end() :] if frame else None
+
+
+def _comparison(one: str, other: str, asked: str, told: str) -> Comparison | None:
     """Compare two things: what stands only with one of them, but is said of both, is given to the other,
     too.
     """
@@ -161,8 +219,26 @@ def _comparison(one: str, other: str, asked: str) -> Comparison | None:
     head = _HEAD.match(one)
     before = head[0] if head and _is_shared(head[0], other) else ""
     subjects = one[len(before) :], other
-    first, second = (f"{asked} {before}{subject}{after}".strip() for subject in subjects)
-    return Comparison(subjects, (first, second))
+    first, second = (f"{asked} {before}{subject}{after} {told}".strip() for subject in subjects)
+    bare = asked in ("", WHEN) and not (told or before or after or any(map(_HEAD.match, subjects)))
+    return Comparison(subjects, (first, second), bare=bare)
+
+
+def _joined(text: str, joining: re.Match[str]) -> Comparison | None:
+    """Split a question at an "and" between two names. Where it joins just these, all else is asked of both;
+    where it joins two clauses, both begin as the question does.
+    """
+    left, right = text[: joining.start()], text[joining.end() :]
+    names = [name for name in _NAME.finditer(left) if name.start()]
+    other = _NAME.search(right)
+    if not names or other is None or names[-1][0].casefold() == other[0].casefold():
+        return None
+    subjects = names[-1][0], other[0]
+    if names[-1].end() == len(left) and other.start() == 0:
+        halves = left + right[other.end() :], left[: names[-1].start()] + right
+    else:
+        halves = left, left[: names[0].start()] + right
+    return Comparison(subjects, halves, compared=False)
 
 
 def _is_shared(head: str, other: str) -> bool:

@@ -14,9 +14,11 @@ from documents.extractors.readers import read_document
 from documents.text.tokens import WordPieceCounter
 from documents.types import ALL_SOURCES, ChunkingSettings
 from embeddings.lexical.terms import hash_position, idf, lexemes, question_lexemes, term_weights
+from rag.ranking.sentences import words_of_headings
 from rag.types.retrieval import Passage, Retrieval
 
 DEPTH = 40  # of each ranking
+SUREST = 5  # of each that are candidates in any case
 CANDIDATES = 20  # of both together, as the server hands them on
 _SPACE = UUID(int=0)
 
@@ -60,8 +62,9 @@ class Corpus:
         vectors.save()
         self._vectors = np.stack([vector for vector, _, _ in self._embedded])
         words = [lexemes(passage.content, passage.language) for passage in passages]
-        self._held = [frozenset(found) for found in words]
-        self._weights = [term_weights(found) for found in words]
+        above = [words_of_headings(passage) for passage in passages]
+        self._held = [headings.union(found) for found, headings in zip(words, above, strict=True)]
+        self._weights = [term_weights(found, headings) for found, headings in zip(words, above, strict=True)]
         self._languages = sorted({passage.language for passage in passages})
 
     def retrieve(
@@ -76,7 +79,9 @@ class Corpus:
         dense_rank = _ranks(np.argsort(distances, kind="stable")[:DEPTH])
         sparse_rank = _ranks(n for n in np.argsort(-sparse, kind="stable")[:DEPTH] if sparse[n] > 0)
         scores = {n: _fused((dense_rank.get(n), sparse_rank.get(n))) for n in {*dense_rank, *sparse_rank}}
-        best = sorted(scores, key=lambda n: (-scores[n], distances[n]))[:candidates]
+        sure = {n for ranks in (dense_rank, sparse_rank) for n, rank in ranks.items() if rank <= SUREST}
+        chosen = sorted(scores, key=lambda n: (n not in sure, -scores[n], distances[n]))[:candidates]
+        best = sorted(chosen, key=lambda n: (-scores[n], distances[n]))
         passages = tuple(
             self._compared(places[n], vector)._replace(
                 distance=max(0.0, float(distances[n])),

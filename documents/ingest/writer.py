@@ -14,10 +14,33 @@ from documents.protocols import Chunker, OnProgress, TextExtractor
 from documents.text.languages import detect_language
 from documents.types import ChunkDraft, ChunkingSettings, Extraction, Source
 from knowlex.base.errors import Duplicate, NotFound, UnreadableDocument
-from knowlex.db.threads import with_retries
+from knowlex.db.threads import execute, with_retries
 from knowlex.runtime.components import component
 
 Also = Callable[[], object]
+# The numbering of a book in files: the file whose number ends with a zero opens a chapter, and the others of
+# the same number lack a first-level heading. `ch04-00-ownership.md` begins with "# Ownership", and
+# `ch04-01-moves.md` with "## Moves". Whichever of them comes last, in whichever process, finds the others.
+_LOCK_CHAPTER = (
+    "SELECT pg_advisory_xact_lock(hashtextextended(%(collection)s::text || ' ' || %(chapter)s, 0))"
+)
+_NAME_CHAPTER = """
+    WITH own AS (SELECT readers FROM documents_document WHERE id = %(document)s),
+    files AS (
+        SELECT d.id, substr(d.original_filename, length(d.book_chapter) + 2) ~ '^0+(?![0-9])' AS opens
+        FROM documents_document AS d, own
+        WHERE d.collection_id = %(collection)s AND d.book_chapter = %(chapter)s
+            AND d.readers IS NOT DISTINCT FROM own.readers
+            AND (d.replaces_id IS NULL OR d.id = %(document)s)
+    ), opening AS (
+        SELECT c.chapter FROM files JOIN documents_chunk AS c ON c.document_id = files.id
+        WHERE opens AND c.chapter <> '' ORDER BY files.id DESC, c.chunk_index LIMIT 1
+    )
+    UPDATE documents_chunk AS c SET chapter = opening.chapter
+    FROM files, opening
+    WHERE c.document_id = files.id AND NOT opens AND c.chapter <> opening.chapter
+        AND (c.chapter = '' OR c.headers ->> 0 IS DISTINCT FROM c.chapter)
+"""
 
 
 def read_file(
@@ -73,9 +96,22 @@ def write_document(
             document.save(force_insert=True)
             Page.objects.add_pages(document, extraction)
             Chunk.objects.add_drafts(document, drafts)
+            _name_chapter(document)
             last()
 
     with_retries(lambda: _write_once(document, attempt))
+
+
+def _name_chapter(document: Document) -> None:
+    """Give the sections of a book, numbered in its files' names, the chapter that their files belong to."""
+    if document.book_chapter:
+        place = {
+            "document": document.id,
+            "collection": document.collection_id,
+            "chapter": document.book_chapter,
+        }
+        execute(_LOCK_CHAPTER, place)
+        execute(_NAME_CHAPTER, place)
 
 
 def write_with_file(document: Document, extraction: Extraction, drafts: list[ChunkDraft]) -> None:

@@ -22,6 +22,8 @@ ROWS_PER_INSERT = 500
 
 
 _CURRENT = models.Q(replaces__isnull=True)
+# The chapter's number in the name of a Markdown file: "ch04" of "ch04-00-ownership.md", "ch04-01-moves.md".
+_BOOK_CHAPTER = r"^([[:alpha:]]*[-_. ]?[0-9]*(?:[-_.][0-9]+)*)[-_.][0-9]{1,3}(?![0-9])"
 
 
 SUFFIXES = {"PDF": ".pdf", "MARKDOWN": ".md", "HTML": ".html", "DOCX": ".docx", "TEXT": ".txt"}
@@ -159,6 +161,7 @@ class Document(models.Model):
     replaces: this row is a pending new version of that document. No search finds it and it is
     in no list; its vectors are kept under `replaces_id` instead of the collection's id until they take over.
     status: pending (nobody asked for vectors), processing, completed (every chunk has its vector) or failed.
+    book_chapter: the chapter's number in a Markdown file's name, which files of one chapter share; else null.
     language: ISO 639-1 code of most of its text, "" if unknown: by it words are analysed.
     brought_by: the principal that brought it in. readers: the principals that may read it, null for all; a
     trigger works them out of `permissions` and `brought_by`.
@@ -179,6 +182,18 @@ class Document(models.Model):
     original_filename = models.CharField(max_length=255)
     title = models.CharField(max_length=512, blank=True, default="")
     language = models.CharField(max_length=8, blank=True, default="", db_default="")
+    book_chapter = models.GeneratedField(
+        expression=models.Case(
+            models.When(
+                source=Source.MARKDOWN,
+                then=models.Func(
+                    models.F("original_filename"), models.Value(_BOOK_CHAPTER), function="substring"
+                ),
+            )
+        ),
+        output_field=models.TextField(null=True),
+        db_persist=True,
+    )
     checksum = models.CharField(max_length=64)  # SHA-256 of the uploaded bytes, hex
     size_bytes = models.BigIntegerField()
     file = models.FileField(upload_to=stored_name, max_length=255)
@@ -214,6 +229,11 @@ class Document(models.Model):
         indexes = [
             models.Index(fields=["collection", "created_at", "id"], name="documents_by_age"),
             models.Index(fields=["collection", "language"], name="documents_by_language"),
+            models.Index(
+                fields=["collection", "book_chapter"],
+                condition=models.Q(book_chapter__isnull=False),
+                name="documents_of_chapter",
+            ),
             GinIndex(OpClass("metadata", name="jsonb_path_ops"), name="documents_by_metadata"),
             *(
                 models.Index(fields=[field, "id"], name=f"documents_by_{name}", condition=_CURRENT)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
@@ -54,11 +54,14 @@ def _newest() -> int:
 _SEPARATOR = "\x1f"  # stands in no lexeme
 _GIVEN = "unnest(%s::uuid[], %s::text[], %s::text[]) AS given (chunk_id, lexemes, weights)"
 _LEXEMES = "array_to_tsvector(string_to_array(given.lexemes, chr(31))), given.weights::sparsevec"
+# What stands above a chunk: it is found by these words, too.
+_HEADINGS = "concat_ws(' ', nullif(d.title, ''), d.original_filename, c.chapter, c.section)"
 # Those that have words already are left out: a second model's vectors come to the same words.
-_LANGUAGES = """
-    SELECT c.id, d.language FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+_NEW = f"""
+    SELECT c.id, d.language, {_HEADINGS}
+    FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE c.id = ANY(%s) AND NOT EXISTS (SELECT FROM embeddings_lexicalentry l WHERE l.chunk_id = c.id)
-"""
+"""  # noqa: S608 - constants only
 _INSERT = f"""
     INSERT INTO embeddings_lexicalentry (chunk_id, collection_id, lexemes, weights)
     SELECT given.chunk_id, coalesce(d.replaces_id, d.collection_id), {_LEXEMES}
@@ -106,21 +109,33 @@ _INDEX_PENDING = """
 """
 
 
+class _ChunkText(NamedTuple):
+    """headings: what stands above the chunk, and its document's names."""
+
+    id: UUID
+    content: str
+    language: str
+    headings: str
+
+
 def store_words(chunks: Sequence[ClaimedChunk]) -> None:
     """Store words and analysis of chunks that are there and have none. In a transaction, with their
     documents locked.
     """
-    language_of = dict(execute(_LANGUAGES, [[chunk.chunk_id for chunk in chunks]]))
-    new = [chunk for chunk in chunks if chunk.chunk_id in language_of]
+    rows = execute(_NEW, [[chunk.chunk_id for chunk in chunks]])
+    place = {id_: (language, headings) for id_, language, headings in rows}
+    new = [
+        _ChunkText(one.chunk_id, one.content, *place[one.chunk_id]) for one in chunks if one.chunk_id in place
+    ]
     if new:
-        execute(_INSERT, _columns(new, [lexemes(one.content, language_of[one.chunk_id]) for one in new]))
-        _describe([(one.chunk_id, one.content, language_of[one.chunk_id]) for one in new])
+        execute(_INSERT, _columns(new))
+        _describe([(one.id, one.content, one.language) for one in new])
 
 
-def replace_words(chunks: Sequence[ClaimedChunk], language: str) -> None:
+def _replace_words(chunks: Sequence[_ChunkText]) -> None:
     """Store other words and analyses for chunks that have some; triggers keep the counts true."""
-    execute(_UPDATE, _columns(chunks, [lexemes(chunk.content, language) for chunk in chunks]))
-    _describe([(chunk.chunk_id, chunk.content, language) for chunk in chunks])
+    execute(_UPDATE, _columns(chunks))
+    _describe([(one.id, one.content, one.language) for one in chunks])
 
 
 def _describe(texts: Sequence[tuple[UUID, str, str]]) -> None:
@@ -151,13 +166,12 @@ def _describe_batch(after: UUID, limit: int) -> list[UUID]:
     return ids
 
 
-def _columns(
-    chunks: Sequence[ClaimedChunk], words: Sequence[Sequence[str]]
-) -> tuple[list[UUID], list[str], list[str]]:
+def _columns(chunks: Sequence[_ChunkText]) -> tuple[list[UUID], list[str], list[str]]:
+    words = [(lexemes(one.content, one.language), lexemes(one.headings, one.language)) for one in chunks]
     return (
-        [chunk.chunk_id for chunk in chunks],
-        [_SEPARATOR.join(sorted(set(found))) for found in words],
-        [sparse_text(term_weights(found)) for found in words],
+        [one.id for one in chunks],
+        [_SEPARATOR.join(sorted({*own, *above})) for own, above in words],
+        [sparse_text(term_weights(own, above)) for own, above in words],
     )
 
 
@@ -189,11 +203,12 @@ _PAGES = """
 """
 # Against a worker that stores words of the same document, by the language that it had.
 _LOCK_LANGUAGE = "SELECT language FROM documents_document WHERE id = %s FOR UPDATE"
-_CHUNKS = """
-    SELECT c.id, c.content, c.chunk_index FROM documents_chunk c
+_CHUNKS = f"""
+    SELECT c.id, c.content, {_HEADINGS}, c.chunk_index FROM documents_chunk c
+    JOIN documents_document d ON d.id = c.document_id
     JOIN embeddings_lexicalentry l ON l.chunk_id = c.id
     WHERE c.document_id = %s AND c.chunk_index > %s ORDER BY c.chunk_index LIMIT %s
-"""
+"""  # noqa: S608 - constants only
 _SET_LANGUAGE = "UPDATE documents_document SET language = %s WHERE id = %s"
 _AS_ENGLISH = ("", "en")
 
@@ -246,7 +261,7 @@ def _reindex(document_id: UUID, language: str, everything: bool) -> ReindexedDoc
 def _analyse(document_id: UUID, language: str) -> int:
     count, rows = 0, execute(_CHUNKS, [document_id, -1, BATCH])
     while rows:
-        replace_words([ClaimedChunk(id_, content) for id_, content, _ in rows], language)
+        _replace_words([_ChunkText(id_, content, language, headings) for id_, content, headings, _ in rows])
         count += len(rows)
-        rows = execute(_CHUNKS, [document_id, rows[-1][2], BATCH])
+        rows = execute(_CHUNKS, [document_id, rows[-1][3], BATCH])
     return count

@@ -94,10 +94,15 @@ def hash_position(lexeme: str) -> int:
     return zlib.crc32(lexeme.encode()) & 0xFFFFFF
 
 
-def term_weights(words: Iterable[str]) -> dict[int, float]:
-    """Return the `term_weight` of each lexeme, at its hashed position; those that share one add up."""
+def term_weights(words: Iterable[str], headings: Iterable[str] = ()) -> dict[int, float]:
+    """Return the `term_weight` of each lexeme, at its hashed position; those that share one add up.
+
+    headings: the lexemes above the text, each of which counts as said once more in it. The text is no longer
+    for them: BM25F, Robertson, Zaragoza and Taylor, CIKM 2004, with one weight and one length.
+    """
     counts = Counter(words)
     length = sum(counts.values())
+    counts.update(set(headings))
     weights: dict[int, float] = {}
     for word, times in counts.items():
         place = hash_position(word)

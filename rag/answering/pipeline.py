@@ -13,7 +13,15 @@ from typing import Any, NamedTuple
 from knowlex.base.errors import SynthesisFailed
 from rag.citations.checker import CheckedReply, Checker
 from rag.context.assembly import ContextMaker
-from rag.context.selection import distinct, merge_halves, together
+from rag.context.selection import (
+    as_sure_as_together,
+    distinct,
+    merge_halves,
+    most_relevant,
+    stand_apart,
+    tell_apart,
+    together,
+)
 from rag.deadlines import StageTimes, search_timeout, within_deadline, writing_timeout
 from rag.protocols import (
     Accounting,
@@ -27,10 +35,10 @@ from rag.protocols import (
     Synthesizer,
     can,
 )
-from rag.question_forms import comparison_in
+from rag.question_forms import comparison_in, question_without_frame
 from rag.ranking.sentences import with_sentences
 from rag.types.answer import Answer, Event, Reason, Sources, Started, Synthesis, Usage
-from rag.types.context import Context, Room
+from rag.types.context import Context, Half, Room
 from rag.types.question import Question
 from rag.types.retrieval import Retrieval, SearchResult, Trail
 
@@ -76,8 +84,8 @@ class Pipeline:
         """Search, and return what was there at each stage besides."""
         stages = StageTimes()
         async with within_deadline(question.deadline, search_timeout):
-            judged, trail, _ = await self._find_passages(
-                question, stages, halves=self._may_look_further(question)
+            judged, trail, *_ = await self._find_passages(
+                question, stages, further=self._may_look_further(question)
             )
         result = SearchResult(
             question,
@@ -91,7 +99,7 @@ class Pipeline:
 
     async def judged(self, question: Question) -> Retrieval:
         """Return all that reranking handed on, in its order. Raises as `search`."""
-        return (await self._find_passages(question, StageTimes(), halves=False)).judged
+        return (await self._judge_passages(question, StageTimes()))[1]
 
     async def answer(self, question: Question) -> Answer:
         """Answer the question; "not enough information" is an answer, too.
@@ -176,28 +184,36 @@ class Pipeline:
     async def _prepare(self, question: Question) -> "_PreparedQuestion":
         """Find the passages and make the context: all that comes before the model.
 
-        Where there is nothing relevant and a word is one letter off, the question that may be meant is asked.
+        Where there is nothing relevant, the question is asked without who asks it; and where a word is one
+        letter off, as it may be meant.
         """
         prepared = await self._prepare_as_asked(question)
-        if prepared.context or question.mode == "exact" or not can(self._retriever, Correcting):
+        if prepared.context or question.mode == "exact":
+            return prepared
+        alone = question_without_frame(question.text)
+        if alone is not None:
+            question = _as_meant(question, alone)
+            again = await self._prepare_as_asked(question)
+            if again.context:
+                return again
+        if not can(self._retriever, Correcting):
             return prepared
         async with within_deadline(question.deadline, search_timeout):
             meant = await self._retriever.suggest(question)
         if meant is None:
             return prepared
-        corrected = replace(question, text=meant, original=question.original or question.text)
-        again = await self._prepare_as_asked(corrected)
+        again = await self._prepare_as_asked(_as_meant(question, meant))
         return again if again.context else prepared
 
     async def _prepare_as_asked(self, question: Question) -> "_PreparedQuestion":
         stages = StageTimes()
         async with within_deadline(question.deadline, search_timeout):
-            found = await self._find_passages(question, stages, halves=self._may_look_further(question))
+            found = await self._find_passages(question, stages, further=self._may_look_further(question))
             room, version = self._prompt_needs(question)
             making = self._contexts.context(
                 question, found.judged, found.trail.passages, room, enough=found.enough
             )
-            context = await stages.of("context", making)
+            context = replace(await stages.of("context", making), halves=found.halves)
         return _PreparedQuestion(
             question, found.judged, found.trail, context, stages, version if context else ""
         )
@@ -225,26 +241,32 @@ class Pipeline:
             return await self._retriever.why_nothing(prepared.question)
 
     async def _find_passages(
-        self, question: Question, stages: StageTimes, *, halves: bool
+        self, question: Question, stages: StageTimes, *, further: bool
     ) -> "_FoundPassages":
         """Find the question's passages.
 
-        halves: where two things are compared, search for each as well, and use it if both are found.
+        Where it is of two things, search for each as well, and use that if both are found: in different
+        documents, or by whom may look further, as two things that are compared. Where the question only
+        names both, this is tried if it finds nothing by itself.
+
+        further: whether passages may be shown that do not reach the threshold by themselves.
         """
-        comparison = comparison_in(question.text) if halves and question.mode != "exact" else None
-        if comparison is None:
-            found, judged = await self._judge_passages(question, stages)
-            return _FoundPassages.of(question, found, judged)
-        searches = [
-            self._judge_passages(replace(question, text=half, rewrite=False), StageTimes())
-            for half in comparison.halves
-        ]
-        (found, judged), *others = await asyncio.gather(self._judge_passages(question, stages), *searches)
-        least, parts = question.min_relevance, [half for _, half in others]
-        if not all(half.passages and together(half.passages) >= least for half in parts):
-            return _FoundPassages.of(question, found, judged)
-        judged = merge_halves(judged, parts, least)
-        return _FoundPassages.of(question, judged, judged)._replace(enough=True)
+        found, judged = await self._judge_passages(question, stages)
+        whole = _FoundPassages.of(question, found, judged)
+        two = None if question.mode == "exact" else comparison_in(question.text)
+        if two is None or (whole.enough and not two.compared):
+            return whole
+        asked = [replace(question, text=half, rewrite=False) for half in two.halves]
+        parts = await asyncio.gather(*(self._judge_passages(half, StageTimes()) for half in asked))
+        halves = [as_sure_as_together(half) if two.bare else half for _, half in parts]
+        sure = together if further else most_relevant
+        apart = stand_apart(halves)
+        enough = all(sure(half.passages) >= question.min_relevance for half in halves)
+        if not enough or not (apart or (further and two.compared)):
+            return whole
+        judged = merge_halves(judged, halves, question.min_relevance)
+        both = _FoundPassages.of(question, judged, judged)._replace(enough=True)
+        return both._replace(halves=tell_apart(two.halves, halves)) if apart else both
 
     async def _judge_passages(self, question: Question, stages: StageTimes) -> tuple[Retrieval, Retrieval]:
         """Return what was found, and the same reranked, with its relevance."""
@@ -262,6 +284,10 @@ class Pipeline:
         if question.reranked:
             return await self._reranker.rerank(question, found)
         return with_sentences(question.text, found)  # the relevance is judged by the sentences
+
+
+def _as_meant(question: Question, text: str) -> Question:
+    return replace(question, text=text, original=question.original or question.text)
 
 
 async def _next_piece(
@@ -284,11 +310,14 @@ def _add_usage(first: Usage, second: Usage) -> Usage:
 
 
 class _FoundPassages(NamedTuple):
-    """The passages of a question. judged: all, in order. enough: whether an answer is worth writing."""
+    """The passages of a question. judged: all, in order. enough: whether an answer is worth writing.
+    halves: as `Context` has them.
+    """
 
     judged: Retrieval
     trail: Trail
     enough: bool
+    halves: tuple[Half, ...] = ()
 
     @classmethod
     def of(cls, question: Question, found: Retrieval, judged: Retrieval) -> "_FoundPassages":

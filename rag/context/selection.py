@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import chain, zip_longest
 from uuid import UUID
 
+from rag.types.context import Half
 from rag.types.retrieval import Passage, Retrieval
 
 TOGETHER = 5  # best passages
@@ -19,6 +20,41 @@ def together(passages: Sequence[Passage]) -> float:
     """
     best = sorted((passage.relevance for passage in passages), reverse=True)[:TOGETHER]
     return 1.0 - math.prod(1.0 - relevance for relevance in best)
+
+
+def most_relevant(passages: Sequence[Passage]) -> float:
+    return max((passage.relevance for passage in passages), default=0.0)
+
+
+def as_sure_as_together(found: Retrieval) -> Retrieval:
+    """Return what was found for a thing that is only named, its best passage as relevant as the best ones are
+    together: each says something of it, and none has to say anything in particular.
+    """
+    passages = found.passages
+    if not passages:
+        return found
+    best, relevance = max(passages, key=_relevance), together(passages)
+    lifted = (one._replace(relevance=relevance) if one is best else one for one in passages)
+    return replace(found, passages=tuple(lifted))
+
+
+def stand_apart(halves: Sequence[Retrieval]) -> bool:
+    """Return whether the most relevant passages of two things are of different documents."""
+    best = [max(half.passages, key=_relevance) for half in halves if half.passages]
+    return len({passage.document_id for passage in best}) == len(halves)
+
+
+def tell_apart(texts: Sequence[str], halves: Sequence[Retrieval]) -> tuple[Half, ...]:
+    """Return the halves of a question with the chunks that fit the other one better. texts: of the halves."""
+    one, other = ({p.chunk_id: p.relevance for p in half.passages} for half in halves)
+    return (
+        Half(texts[0], frozenset(id_ for id_ in other if other[id_] > one.get(id_, 0.0))),
+        Half(texts[1], frozenset(id_ for id_ in one if one[id_] > other.get(id_, 0.0))),
+    )
+
+
+def _relevance(passage: Passage) -> float:
+    return passage.relevance
 
 
 def merge_halves(whole: Retrieval, halves: Sequence[Retrieval], least: float) -> Retrieval:

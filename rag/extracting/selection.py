@@ -57,6 +57,7 @@ SHORTLIST = 12  # of the sentences are looked at for the form of an answer
 JOINING = 10  # of the likeliest can be said besides the first
 MOST = 3  # sentences
 MOST_WORDS = 100  # of several sentences
+MOST_OF_HALF, MOST_WORDS_OF_HALF = 2, 60  # for each of two things that a question is of
 LEAST = 0.04  # chance of answering that a sentence must have for each one that is said already...
 WORTH = 0.0025  # ...and for each of its words...
 BESIDES = 3  # ...and as many more
@@ -79,20 +80,44 @@ def weights_for(question: str, context: Context) -> Traits:
 
 
 def choose(question: str, context: Context, weights: Traits | None = None) -> list[AnswerCandidate]:
-    """Return at most `MOST` sentences, and more only of a list, the likeliest first.
+    """Return at most `MOST` sentences, and more only of a list, the likeliest first; where the question is of
+    two things at most `MOST_OF_HALF` for each.
 
     None for an empty context only. weights: else by the languages of question and context.
     """
     weights = weights or weights_for(question, context)
-    candidates = candidates_of(question, context)
+    if not context.halves:
+        return _choose(question, context, candidates_of(question, context), weights)
+    said: dict[AnswerCandidate, None] = {}
+    for half in context.halves:
+        own = [
+            one
+            for one in candidates_of(half.text, context)
+            if context.passages[one.unit.passage].chunk_id not in half.others
+        ]
+        said |= dict.fromkeys(_choose(half.text, context, own, weights, MOST_OF_HALF, MOST_WORDS_OF_HALF))
+    return list(said)
+
+
+def _choose(
+    question: str,
+    context: Context,
+    candidates: list[AnswerCandidate],
+    weights: Traits,
+    most: int = MOST,
+    most_words: int = MOST_WORDS,
+) -> list[AnswerCandidate]:
     options = _options(question, context, candidates, weights)
-    said = [one for option in options[:1] for one in _with_what_it_needs(option.candidate, candidates)]
+    said = [
+        one for option in options[:1] for one in _with_what_it_needs(option.candidate, candidates, most_words)
+    ]
     worthy = [option for option in options[1:JOINING] if option.chance * FOLLOWING >= LEAST]
-    while said and len(said) < MOST:
+    while said and len(said) < most:
         joining = [
             option
             for option in worthy
-            if _can_join(option.candidate, said) and set(leading(option.candidate, candidates)) <= set(said)
+            if _can_join(option.candidate, said, most_words)
+            and set(leading(option.candidate, candidates)) <= set(said)
         ]
         best = max(joining, key=lambda option: _chance(option, said), default=None)
         if best is None or _chance(best, said) < _least(best.candidate, said):
@@ -101,11 +126,13 @@ def choose(question: str, context: Context, weights: Traits | None = None) -> li
     return said
 
 
-def _with_what_it_needs(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+def _with_what_it_needs(
+    one: AnswerCandidate, candidates: Sequence[AnswerCandidate], most_words: int
+) -> list[AnswerCandidate]:
     """Return the sentence with the one that names its subject, and what its colon promises, if they fit."""
     said = [one]
     for other in (*completing(one, candidates), *leading(one, candidates)):
-        if sum(each.length for each in said) + other.length > MOST_WORDS:
+        if sum(each.length for each in said) + other.length > most_words:
             break
         said.append(other)
     return said
@@ -138,7 +165,7 @@ def _dot(weights: Traits, traits: Traits) -> float:
     return float(sum(map(mul, weights, traits)))
 
 
-def _can_join(candidate: AnswerCandidate, said: Sequence[AnswerCandidate]) -> bool:
+def _can_join(candidate: AnswerCandidate, said: Sequence[AnswerCandidate], most_words: int) -> bool:
     """Tell whether it fits, says something else, and tells of the same thing.
 
     Where the first holds all of the question, another block that holds less of it tells of something else: of
@@ -150,7 +177,7 @@ def _can_join(candidate: AnswerCandidate, said: Sequence[AnswerCandidate]) -> bo
         return False
     if candidate.text.endswith(COLONS):
         return False  # without room for what it promises
-    if candidate.length + sum(one.length for one in said) > MOST_WORDS:
+    if candidate.length + sum(one.length for one in said) > most_words:
         return False
     return not _is_repeated(candidate, said)
 

@@ -3,8 +3,9 @@
     strength = c + 1.5 * b + max over the sentences of (s + 0.2 * c1 + 0.2 * c2)
 
 c: cosine of passage and question; s: of the sentence. b: the passage's BM25 as a share [0, 1) of the most
-that the question's words can give. c1: share of the question's idf mass in the sentence, c2: with the one
-before it. A passage without sentence vectors has c for s; one that was not compared at all has neither.
+that the question's words can give; a word of its headings or its document's names counts as said once more.
+c1: share of the question's idf mass in the sentence, c2: with the one before it. A passage without sentence
+vectors has c for s; one that was not compared at all has neither.
 
 The first half keeps what fits a question as a whole, the second what answers it in one place: by RRF the
 articles' questions have hit@1 .82 and Cranfield nDCG@10 .404, by the best sentence alone .88 and .396, by
@@ -14,12 +15,13 @@ maximum as in Bruch, Gai, Ingber, "An Analysis of Fusion Functions for Hybrid Re
 """
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from statistics import fmean
 from typing import Any
 
 from embeddings.lexical.sentences import Analysis
 from embeddings.lexical.terms import K1
-from rag.ranking.sentences import Terms, analysis_in
+from rag.ranking.sentences import Terms, analysis_in, words_of_headings
 from rag.types.retrieval import Passage
 from rag.types.sentences import USUAL_BASE, USUAL_SPREAD, Scale, Sentences, SentenceScores
 
@@ -53,7 +55,7 @@ def strength(passage: Passage, sentences: Sentences, terms: Terms, scale: Scale)
     """Return the passage's strength; higher is better. sentences: scored for the question of the terms."""
     factor, shift = scale.line  # in place: there are hundreds of sentences
     cosine = 0.0 if passage.distance is None else factor * (1 - passage.distance) + shift
-    in_words = bm25(terms, analysis_in(passage))
+    in_words = bm25(terms, analysis_in(passage), words_of_headings(passage))
     scored = SentenceScores.of(sentences)
     values = [
         (cosine if similarity is None else factor * similarity + shift) + WORDS * words
@@ -62,10 +64,14 @@ def strength(passage: Passage, sentences: Sentences, terms: Terms, scale: Scale)
     return cosine + BM25 * in_words + max(values, default=cosine)
 
 
-def bm25(terms: Terms, analysis: Analysis) -> float:
-    """Return share [0, 1) of the score of a passage that says every word of the question without end."""
+def bm25(terms: Terms, analysis: Analysis, headings: AbstractSet[str] = frozenset()) -> float:
+    """Return share [0, 1) of the score of a passage that says every word of the question without end.
+
+    headings: the words above it, as `embeddings.lexical.terms.term_weights` counts them.
+    """
     if not terms.mass:
         return 0.0
-    found = zip(terms.weights.values(), terms.occurrences[analysis], strict=True)
-    held = sum([weight * analysis.weight(len(places)) for weight, places in found if places])
+    found = zip(terms.weights.items(), terms.occurrences[analysis], strict=True)
+    times = [(weight, len(places) + (word in headings)) for (word, weight), places in found]
+    held = sum([weight * analysis.weight(many) for weight, many in times if many])
     return held / ((K1 + 1) * terms.mass)

@@ -18,6 +18,7 @@ from rag.types.retrieval import Passage, Retrieval
 from rag.types.sentences import SentenceScore, SentenceScores
 
 KEPT_PASSAGES = 2048
+KEPT_HEADINGS = 4096
 KEPT_TERMS = 64  # questions, while they are answered
 ASKING = frozenset(lexemes("work tell explain describe define"))  # "How does it work?", "Tell me about it"
 _UNKNOWN_OVER_KNOWN = 1.1  # idf(0, N) - idf(1, N) in a collection of any size
@@ -167,6 +168,15 @@ def sentences_around(content: str, start: int, end: int, beside: int = 0) -> str
 def words_of(text: str, language: str = "") -> frozenset[str]:
     """Return the lexemes of a short text, such as a question or a title."""
     return frozenset(lexemes(text, language))
+
+
+def words_of_headings(passage: Passage) -> frozenset[str]:
+    """Return the lexemes of what stands above a passage: its headings, and its document's title and name."""
+    text = f"{passage.title} {passage.chapter} {passage.section} {passage.document_name}"
+    return _words_of_headings(text, passage.language)
+
+
+_words_of_headings = lru_cache(maxsize=KEPT_HEADINGS)(words_of)
 
 
 def score_sentences(content: str, terms: Terms, language: str = "") -> SentenceScores:

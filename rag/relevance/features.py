@@ -2,18 +2,24 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from heapq import nlargest
 from typing import NamedTuple, TypeVar, cast
 
 from embeddings.lexical.sentences import Analysis
 from rag.extracting.sentence_form import asks_meaning, says_what_is
 from rag.ranking.order import scale_of, strength
-from rag.ranking.sentences import Terms, analysis_in, misspelled, score_passage, terms_by_language, words_of
+from rag.ranking.sentences import (
+    Terms,
+    analysis_in,
+    misspelled,
+    score_passage,
+    terms_by_language,
+    words_of_headings,
+)
 from rag.types.retrieval import Passage, Retrieval
 from rag.types.sentences import Scale, Sentences, SentenceScores
 
-KEPT_HEADINGS = 4096
 ENOUGH = 4.0  # idf of a word in one of some fifty chunks
 # What a passage must stand out from: the mean of the sixth to the twentieth strongest candidate. Up to five
 # equally good ones do not hide one another; where there are fewer than twenty, the rest count as unrelated.
@@ -186,7 +192,7 @@ def _subjects(
         return dict.fromkeys(missing, 1.0)
     for passage, there in zip(passages, said, strict=True):
         if lost := missing[passage.document_id.int] - there:
-            lost -= _headings(passage)
+            lost -= words_of_headings(passage)
         missing[passage.document_id.int] = lost
     for passage, text in zip(passages, analyses, strict=True):
         if lost := missing[passage.document_id.int]:
@@ -210,7 +216,7 @@ def _described(
     held = said
     whole = len(held) == len(words.asked)
     if not whole:
-        held |= words.asked & _headings(passage)
+        held |= words.asked & words_of_headings(passage)
     coverage, evidence, names = words.told[held]
     similarity = 0.0 if passage.distance is None else factor * (1.0 - passage.distance) + shift
     scored = SentenceScores.of(sentences)
@@ -227,11 +233,3 @@ def _described(
         subject[passage.document_id.int],
     )
     return Described(passage, sentences, features, whole)
-
-
-def _headings(passage: Passage) -> frozenset[str]:
-    text = f"{passage.title} {passage.chapter} {passage.section} {passage.document_name}"
-    return _words_of_headings(text, passage.language)
-
-
-_words_of_headings = lru_cache(maxsize=KEPT_HEADINGS)(words_of)

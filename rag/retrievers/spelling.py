@@ -15,7 +15,7 @@ from knowlex.db.pool import fetch_all, fetch_one
 
 MAX_WORDS = 5  # of a question that are put right
 MAX_QUESTION_WORDS = 100
-LEAST_LETTERS = 4
+LEAST_LETTERS, MOST_LETTERS = 4, 40  # a longer one has too many neighbours: 100,000 for 2,000 letters
 _WORD = re.compile(r"[^\W\d_]+")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _COUNTS = """
@@ -24,7 +24,8 @@ _COUNTS = """
     GROUP BY lexeme HAVING sum(chunks) > 0 ORDER BY chunks DESC, lexeme
 """
 _EXAMPLE = f"""
-    SELECT c.content FROM embeddings_lexicalentry l
+    SELECT concat_ws(' ', c.content, d.title, c.chapter, c.section, d.original_filename) AS content
+    FROM embeddings_lexicalentry l
     JOIN documents_chunk c ON c.id = l.chunk_id JOIN documents_document d ON d.id = c.document_id
     WHERE l.collection_id = ANY(%(collections)s) AND l.lexemes @@ %(word)s::tsquery
         AND {condition_on_readers("d.readers")}
@@ -79,8 +80,8 @@ async def _find_written(
 
 
 def _stem(word: str) -> str:
-    """Return a word's lexeme; "" for one that is short or carries no meaning."""
-    found = lexemes(word) if len(word) >= LEAST_LETTERS else []
+    """Return a word's lexeme; "" for one that is short, very long or carries no meaning."""
+    found = lexemes(word) if LEAST_LETTERS <= len(word) <= MOST_LETTERS else []
     return found[0] if len(found) == 1 and found[0].isalpha() else ""
 
 

@@ -32,12 +32,23 @@ class Block:
     analysis: str = ""
 
 
+class Half(NamedTuple):
+    """What a question asks of one of two things. others: the chunks that were found for the other thing."""
+
+    text: str
+    others: frozenset[UUID]
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Blocks are numbered from 1, as the prompt shows them. passages: all that they are made of."""
+    """Blocks are numbered from 1, as the prompt shows them. passages: all that they are made of.
+
+    halves: two where the question is of two things that stand in different documents, else none.
+    """
 
     blocks: tuple[Block, ...] = ()
     passages: tuple[Passage, ...] = ()
+    halves: tuple[Half, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.blocks)

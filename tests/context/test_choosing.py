@@ -6,7 +6,14 @@ from uuid import UUID
 import pytest
 
 from rag.context.assembly import ContextMaker
-from rag.context.selection import by_halves, merge_halves, together
+from rag.context.selection import (
+    as_sure_as_together,
+    by_halves,
+    merge_halves,
+    stand_apart,
+    tell_apart,
+    together,
+)
 from rag.types.context import Place, Room
 from rag.types.question import Question
 from rag.types.retrieval import Passage, Retrieval
@@ -146,6 +153,29 @@ def test_what_was_found_for_two_things_takes_turns():
     ]  # fmt: skip
     scores = [one.score for one in made]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_the_best_passage_of_a_thing_that_is_only_named_is_as_sure_as_all_together():
+    lifted = as_sure_as_together(Retrieval(tuple(found(0.2, 0.6, 0.5)))).passages
+    assert [one.relevance for one in lifted] == [0.2, pytest.approx(0.84), 0.5]
+    assert as_sure_as_together(Retrieval(())).passages == ()
+
+
+def test_two_things_stand_apart_if_the_best_of_each_is_in_a_document_of_its_own():
+    same = passage(1).document_id
+    one = Retrieval((passage(1, relevance=0.9), passage(2, relevance=0.95)))
+    other = Retrieval((passage(3, relevance=0.9), passage(4, relevance=0.5, document_id=same)))
+    assert stand_apart([one, other])
+    assert not stand_apart([Retrieval(one.passages[:1]), Retrieval(other.passages[1:])])
+    assert not stand_apart([one, Retrieval(())])
+
+
+def test_each_chunk_belongs_to_the_thing_that_it_fits_better():
+    one = Retrieval((passage(1, relevance=0.9), passage(2, relevance=0.1)))
+    other = Retrieval((passage(2, relevance=0.8), passage(1, relevance=0.3), passage(3, relevance=0.7)))
+    first, second = tell_apart(("mitosis", "meiosis"), [one, other])
+    assert (first.text, {id_.int for id_ in first.others}) == ("mitosis", {2, 3})
+    assert (second.text, {id_.int for id_ in second.others}) == ("meiosis", {1})
 
 
 def test_what_speaks_of_both_things_has_half_of_the_places():

@@ -27,8 +27,9 @@ def counted() -> Counter[str]:
 
 def true_counts() -> Counter[str]:
     counts: Counter[str] = Counter()
-    for content in Chunk.objects.values_list("content", flat=True):
-        counts.update({"", *lexemes(content)})
+    texts = Chunk.objects.values_list("content", "document__title", "document__original_filename")
+    for content, *names in texts:
+        counts.update({"", *lexemes(content), *lexemes(" ".join(names))})
     return counts
 
 

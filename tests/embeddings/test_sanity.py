@@ -221,16 +221,26 @@ def broken(**options: Any) -> set[str]:
     return {finding.name for finding in check_sanity(**options) if finding.broken}
 
 
+WRITABLE = """
+    SELECT table_name::text, string_agg(quote_ident(column_name), ', ') FROM information_schema.columns
+    WHERE table_schema = 'public' AND table_name = ANY(%s) AND is_generated = 'NEVER' GROUP BY table_name
+"""
+
+
 class Copy:
     """All tables as they were, to come back to after each damage."""
 
     def __init__(self) -> None:
         execute("; ".join(f"CREATE TABLE copy_of_{table} AS SELECT * FROM {table}" for table in TABLES))
         ((self._index,),) = execute("SELECT indexdef FROM pg_indexes WHERE indexname = %s", [ONCE])
+        self._columns = dict(execute(WRITABLE, [list(TABLES)]))
 
     def restore(self) -> None:
         again = self._index.replace("UNIQUE INDEX", "UNIQUE INDEX IF NOT EXISTS")
-        back = (f"DELETE FROM {name}; INSERT INTO {name} SELECT * FROM copy_of_{name}" for name in TABLES)
+        back = (
+            f"DELETE FROM {name}; INSERT INTO {name} ({columns}) SELECT {columns} FROM copy_of_{name}"
+            for name, columns in self._columns.items()
+        )
         plant(f"{'; '.join(back)}; {again}")
 
     def drop(self) -> None:

@@ -72,6 +72,32 @@ def test_query_without_enough_says_how_many_it_had_found(library: Library):
     assert body["metadata"]["chunksRetrieved"] == min(10, library.chunks)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is the difference between consistent hashing and sourdough bread?",
+        "What do sourdough bread and consistent hashing have in common?",
+        "Tell me about consistent hashing and about sourdough bread.",
+    ],
+)
+def test_a_question_of_two_things_is_answered_from_the_documents_of_both(library: Library, text: str):
+    body = query(library.client, text).json()
+    assert {cited["documentName"] for cited in body["citedDocuments"]} == {"design.pdf", "kitchen.md"}
+    assert "ring" in body["answer"] or "hash" in body["answer"]
+    assert "bread" in body["answer"].lower()
+
+
+def test_a_question_of_two_things_is_not_answered_for_one(library: Library):
+    assert query(library.client, "Compare sourdough bread and volcanic glass.").json()["answer"] == NO_ANSWER
+
+
+def test_who_asks_changes_no_answer_and_whom_it_is_about_does(library: Library):
+    body = query(library.client, f"My colleague Zorblax Miller asks {BREAD_QUESTION.lower()}").json()
+    assert "forty minutes" in body["answer"]
+    other = query(library.client, "How long does a loaf of Zorblax Miller's sourdough bread bake?").json()
+    assert other["answer"] == NO_ANSWER
+
+
 def test_book_answers_in_clean_text_with_chapter_and_section(library: Library):
     reply = book(library.client, BREAD_QUESTION)
     assert reply.status_code == 200

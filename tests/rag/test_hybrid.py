@@ -10,9 +10,11 @@ from django.db import connection
 
 from documents.access import FULL
 from documents.models import Collection, Document
+from embeddings.lexical.index import reindex
 from embeddings.models import EmbeddingModel
 from knowlex.base.errors import NotFound, RetrievalFailed
 from knowlex.db.pool import close_pool
+from knowlex.db.threads import execute
 from rag.answering import lifecycle, services
 from rag.retrievers.hybrid import HybridRetriever
 from rag.retrievers.scope import Scopes
@@ -20,6 +22,7 @@ from rag.types.question import NO_FILTERS, Filters, Mode, Question
 from rag.types.retrieval import Retrieval
 from tests.provider import Provider
 from tests.rag.conftest import AddDocument
+from tests.support.texts import place
 
 pytestmark = pytest.mark.django_db(transaction=True)
 T = TypeVar("T")
@@ -71,6 +74,32 @@ def test_both_rankings_find_and_rank(library: None):
 
 def test_a_document_without_title_goes_by_its_file_name(library: None):
     assert retrieve("green tea").passages[0].title == "file1.pdf"
+
+
+MANUALS = [f"{place(number)} {number % 7}00" for number in range(60)]
+
+
+@pytest.fixture
+def manuals(add_document: AddDocument) -> None:
+    for number, name in enumerate(MANUALS):
+        add_document(f"The warranty covers {number + 200} months.", title=f"Manual of the {name}")
+
+
+def test_of_many_manuals_that_say_the_same_the_one_that_is_named_is_found(manuals: None):
+    for number in (3, 31, 59):
+        found = retrieve(f"How many months does the warranty of the {MANUALS[number]} cover?")
+        passage = next(one for one in found.passages if one.title.endswith(MANUALS[number]))
+        assert f" {number + 200} months" in passage.content
+        assert passage.sparse_rank == 1
+
+
+def test_words_of_an_older_release_take_on_the_titles_when_they_are_analysed_anew(manuals: None):
+    only_the_text = "lexemes = array_to_tsvector('{warranti}'), weights = '{1:1}/16777216'"
+    execute(f"UPDATE embeddings_lexicalentry SET {only_the_text}")
+    asked = f"the warranty of the {MANUALS[31]}"
+    assert MANUALS[31] not in " ".join(one.title for one in retrieve(asked, mode="sparse").passages[:1])
+    assert sum(done.chunks for done in reindex(everything=True)) == len(MANUALS)
+    assert retrieve(asked, mode="sparse").passages[0].title.endswith(MANUALS[31])
 
 
 def test_own_text_is_found_at_distance_zero(library: None):

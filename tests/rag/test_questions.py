@@ -4,7 +4,13 @@ import time
 
 import pytest
 
-from rag.question_forms import Comparison, asks_for_overview, comparison_in, overview_of
+from rag.question_forms import (
+    Comparison,
+    asks_for_overview,
+    comparison_in,
+    overview_of,
+    question_without_frame,
+)
 from rag.types.retrieval import Passage
 from tests.rag.factory import passage
 
@@ -30,6 +36,16 @@ from tests.rag.factory import passage
         ("Was ist der Unterschied zwischen Mitose und Meiose?", ("Mitose", "Meiose")),
         ("Worin unterscheiden sich Rust und Go?", ("Rust", "Go")),
         ("Quelle est la différence entre la tour et le pont ?", ("la tour", "le pont")),
+        ("What do Tesla and the Normans have in common?", ("Tesla", "the Normans")),
+        ("In what ways are wolves and dogs alike?", ("wolves", "dogs")),
+        ("Were Tesla and Edison both born in Europe?", ("Tesla", "Edison")),
+        ("Tell me about mitosis and about meiosis.", ("mitosis", "meiosis")),
+        ("Do wolves and dogs have anything in common?", ("wolves", "dogs")),
+        ("What distinguishes mitosis from meiosis?", ("mitosis", "meiosis")),
+        ("What sets Rust apart from Go?", ("Rust", "Go")),
+        ("How is Rust different from Go?", ("Rust", "Go")),
+        ("Was haben Warschau und Krakau gemeinsam?", ("Warschau", "Krakau")),
+        ("¿Qué tienen en común Madrid y Roma?", ("Madrid", "Roma")),
     ],
 )
 def test_the_two_things_are_found(question: str, subjects: tuple[str, str]):
@@ -59,6 +75,11 @@ def test_the_two_things_are_found(question: str, subjects: tuple[str, str]):
             "Which has more inhabitants, Warsaw or Kenya?",
             ("Which has more inhabitants Warsaw", "Which has more inhabitants Kenya"),
         ),
+        ("Which is older, Harvard or the Yuan dynasty?", ("when was Harvard", "when was the Yuan dynasty")),
+        (
+            "Were Tesla and Edison both born in Europe?",
+            ("Tesla born in Europe", "Edison born in Europe"),
+        ),
     ],
 )
 def test_what_is_asked_of_both_is_searched_for_of_each(question: str, halves: tuple[str, str]):
@@ -68,18 +89,58 @@ def test_what_is_asked_of_both_is_searched_for_of_each(question: str, halves: tu
 
 
 @pytest.mark.parametrize(
+    ("question", "halves"),
+    [
+        (
+            "Which religion did the people of Warsaw and the Normans have?",
+            (
+                "Which religion did the people of Warsaw have?",
+                "Which religion did the people of the Normans have?",
+            ),
+        ),
+        (
+            "What happened to Japan in the oil crisis and to Tesla in New York?",
+            ("What happened to Japan in the oil crisis", "What happened to to Tesla in New York?"),
+        ),
+    ],
+)
+def test_two_names_are_searched_for_apart_without_being_compared(question: str, halves: tuple[str, str]):
+    found = comparison_in(question)
+    assert found is not None
+    assert (found.halves, found.compared, found.bare) == (halves, False, False)
+
+
+@pytest.mark.parametrize(
+    ("question", "bare"),
+    [
+        ("Compare Rust and Go", True),
+        ("Which is older, Harvard or Yale?", True),
+        ("Compare the revenue of Amazon and Adobe", False),
+        ("Compare the revenue of Amazon with the revenue of Adobe", False),
+        ("Which has more inhabitants, Warsaw or Kenya?", False),
+        ("Were Tesla and Edison both born in Europe?", False),
+    ],
+)
+def test_things_are_only_named_where_nothing_else_is_asked_of_them(question: str, bare: bool):
+    found = comparison_in(question)
+    assert found is not None
+    assert found.compared
+    assert found.bare is bare
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "Why was the tower built?",
         "What is the tower, and when was it built or destroyed?",
-        "In 1901, what percentage was Protestant or Catholic?",
+        "In 1901, what percentage was protestant or catholic?",
         "Who designed the tower and the bridge?",
         "Which is older, the tower or the tower?",
         "",
         "compare and",
     ],
 )
-def test_other_questions_compare_nothing(question: str):
+def test_other_questions_are_of_one_thing(question: str):
     assert comparison_in(question) is None
 
 
@@ -92,6 +153,7 @@ def test_looking_at_a_question_takes_no_time(part: str):
     comparison_in((part * 200)[:500])
     comparison_in(part * 200)
     asks_for_overview(part * 200)
+    question_without_frame(part * 200)
     assert time.process_time() - started < 0.2
 
 
@@ -166,3 +228,32 @@ def test_german_names_are_found_by_german_words():
     report = of(3, "geschaeftsbericht.pdf", "Die Türme an der Küste", language="de")
     found = overview_of("Fasse „Die Türme an der Küste“ bitte kurz zusammen", [report, TOWERS, BRIDGES])
     assert found == (report.document_id, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("My colleague Ann asks when Tesla died.", "when Tesla died."),
+        ("Hi Brenda, what is the basic unit in Poland?", "what is the basic unit in Poland?"),
+        ("Can you tell Ann Miller when the exchange was built?", "when the exchange was built?"),
+        ("Ludwig is wondering which treaty it signed.", "which treaty it signed."),
+        ("Anna fragt, wann Tesla starb.", "wann Tesla starb."),
+    ],
+)
+def test_who_asks_is_no_part_of_the_question(text: str, alone: str):
+    assert question_without_frame(text) == alone
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When did Tesla die?",
+        "What did Tesla say to Zorblax about alternating current?",
+        "According to Apple, what was the revenue?",
+        "In 2019, what did Amazon earn?",
+        "For Apple: what was the revenue?",
+        "",
+    ],
+)
+def test_whom_a_question_is_about_stays_in_it(text: str):
+    assert question_without_frame(text) is None

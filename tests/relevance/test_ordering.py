@@ -213,3 +213,14 @@ def test_a_calibration_stored_before_sentences_had_vectors_is_still_used() -> No
     }
     found = retrieval("gold", [passage(1, CLOSE)], model=LOCAL)
     assert assess("gold", found, stored).passages[0].relevance == pytest.approx(0.9526, abs=1e-4)
+
+
+def test_of_two_that_say_the_same_the_one_under_the_asked_heading_is_stronger():
+    text = "It lasts for two years."
+    plain = passage(1, text)
+    scores = score_passage(plain, TERMS)
+    for fields in ({"title": "The bridge"}, {"section": "Bridge"}, {"document_name": "bridge.pdf"}):
+        above = plain._replace(**fields)
+        terms = question_terms("How long does the bridge last?", {})
+        scale = scale_of("all-MiniLM-L6-v2", [plain])
+        assert strength(above, scores, terms, scale) > strength(plain, scores, terms, scale)

@@ -7,6 +7,8 @@
 -- nothing: it knows a question in another language than the documents' by its names and numbers alone.
 -- known_limit: %(limit)s again, as a number. The planner takes a LIMIT that it does not know for a tenth of all
 -- rows, and then plans anew for each question, as the plan for any would join whole tables.
+-- surest: the first of each list are candidates whatever the other list says: of sixty manuals that say the same
+-- but for their names, only the words know which is meant.
 WITH {passing_list}dense AS MATERIALIZED (
     SELECT chunk_id, distance, row_number() OVER (ORDER BY distance, chunk_id) AS rank
     FROM ({nearest}) AS nearest{known_limit}
@@ -43,7 +45,8 @@ found AS MATERIALIZED (
         LEFT JOIN embeddings_embedding AS e ON e.model_id = {model}
             AND e.chunk_id = CASE WHEN dense.chunk_id IS NULL THEN sparse.chunk_id END
         WHERE coalesce(dense.chunk_id, e.chunk_id) IS NOT NULL
-        ORDER BY score DESC, tie, chunk_id
+        ORDER BY coalesce(dense.rank <= {surest}, false)
+            OR coalesce(sparse.rank <= {surest} * (SELECT weight FROM held), false) DESC, score DESC, tie, chunk_id
         LIMIT %(candidates)s
     ) AS fused
 )

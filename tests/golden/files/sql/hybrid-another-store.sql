@@ -167,7 +167,8 @@ found AS MATERIALIZED (
         LEFT JOIN embeddings_embedding AS e ON e.model_id = 1
             AND e.chunk_id = CASE WHEN dense.chunk_id IS NULL THEN sparse.chunk_id END
         WHERE coalesce(dense.chunk_id, e.chunk_id) IS NOT NULL
-        ORDER BY score DESC, tie, chunk_id
+        ORDER BY coalesce(dense.rank <= 5, false)
+            OR coalesce(sparse.rank <= 5 * (SELECT weight FROM held), false) DESC, score DESC, tie, chunk_id
         LIMIT $11
     ) AS fused
 )
