@@ -114,7 +114,7 @@ class SourceText:
 
         What looks like a table in a PDF may be a line or two of spaced prose.
         """
-        if block.kind == "code" or (block.kind == "table" and not self.pages):
+        if block.kind == "code" or (block.kind == "table" and (block.head or not self.pages)):
             return True
         enough = sizes.target // 2 if block.kind == "list" else sizes.tiny
         return self.tokens.count(block.start_char, block.end_char) >= enough

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import transaction
 
 from documents.text.languages import detect_language
+from documents.types import TableHead
 from embeddings.lexical.sentences import VERSION, describe_sentences
 from embeddings.lexical.terms import SPARSE_DIMENSIONS, lexemes, term_weights
 from embeddings.queue import ANALYSIS_LOCK, LEXEME_LOCK, try_lock
@@ -56,7 +57,8 @@ _GIVEN = "unnest(%s::uuid[], %s::text[], %s::text[]) AS given (chunk_id, lexemes
 _LEXEMES = "array_to_tsvector(string_to_array(given.lexemes, chr(31))), given.weights::sparsevec"
 # Those that have words already are left out: a second model's vectors come to the same words.
 _LANGUAGES = """
-    SELECT c.id, d.language FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
+    SELECT c.id, d.language, c.table_head
+    FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE c.id = ANY(%s) AND NOT EXISTS (SELECT FROM embeddings_lexicalentry l WHERE l.chunk_id = c.id)
 """
 _INSERT = f"""
@@ -94,7 +96,7 @@ _KEEP_DOCUMENTS = """
     ORDER BY d.id FOR KEY SHARE OF d
 """
 _TEXTS = """
-    SELECT c.id, c.content, d.language
+    SELECT c.id, c.content, d.language, c.table_head
     FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE c.id = ANY(%s)
 """
@@ -106,26 +108,37 @@ _INDEX_PENDING = """
 """
 
 
+ChunkText = tuple[UUID, str, str, Sequence[str]]  # id, content, language, table_head
+
+
 def store_words(chunks: Sequence[ClaimedChunk]) -> None:
     """Store words and analysis of chunks that are there and have none. In a transaction, with their
     documents locked.
     """
-    language_of = dict(execute(_LANGUAGES, [[chunk.chunk_id for chunk in chunks]]))
-    new = [chunk for chunk in chunks if chunk.chunk_id in language_of]
+    rows = execute(_LANGUAGES, [[chunk.chunk_id for chunk in chunks]])
+    known = {id_: (language, head) for id_, language, head in rows}
+    new = [(one.chunk_id, one.content, *known[one.chunk_id]) for one in chunks if one.chunk_id in known]
     if new:
-        execute(_INSERT, _columns(new, [lexemes(one.content, language_of[one.chunk_id]) for one in new]))
-        _describe([(one.chunk_id, one.content, language_of[one.chunk_id]) for one in new])
+        execute(_INSERT, _columns(new))
+        _describe(new)
 
 
-def replace_words(chunks: Sequence[ClaimedChunk], language: str) -> None:
+def replace_words(texts: Sequence[ChunkText]) -> None:
     """Store other words and analyses for chunks that have some; triggers keep the counts true."""
-    execute(_UPDATE, _columns(chunks, [lexemes(chunk.content, language) for chunk in chunks]))
-    _describe([(chunk.chunk_id, chunk.content, language) for chunk in chunks])
+    execute(_UPDATE, _columns(texts))
+    _describe(texts)
 
 
-def _describe(texts: Sequence[tuple[UUID, str, str]]) -> None:
-    """Store the analyses of chunks: id, content, language."""
-    analyses = [describe_sentences(content, language) for _, content, language in texts]
+def words_of_chunk(content: str, language: str, table_head: Sequence[str]) -> list[str]:
+    """Return the lexemes by which a chunk is found: of its text, and once of its table's head."""
+    return [*lexemes(content, language), *dict.fromkeys(lexemes("\n".join(table_head), language))]
+
+
+def _describe(texts: Sequence[ChunkText]) -> None:
+    """Store the analyses of chunks."""
+    analyses = [
+        describe_sentences(content, language, TableHead.of(head)) for _, content, language, head in texts
+    ]
     execute(_DESCRIBE, {"ids": [id_ for id_, *_ in texts], "analyses": analyses, "version": VERSION})
 
 
@@ -151,11 +164,10 @@ def _describe_batch(after: UUID, limit: int) -> list[UUID]:
     return ids
 
 
-def _columns(
-    chunks: Sequence[ClaimedChunk], words: Sequence[Sequence[str]]
-) -> tuple[list[UUID], list[str], list[str]]:
+def _columns(texts: Sequence[ChunkText]) -> tuple[list[UUID], list[str], list[str]]:
+    words = [words_of_chunk(*text) for _, *text in texts]
     return (
-        [chunk.chunk_id for chunk in chunks],
+        [id_ for id_, *_ in texts],
         [_SEPARATOR.join(sorted(set(found))) for found in words],
         [sparse_text(term_weights(found)) for found in words],
     )
@@ -190,7 +202,7 @@ _PAGES = """
 # Against a worker that stores words of the same document, by the language that it had.
 _LOCK_LANGUAGE = "SELECT language FROM documents_document WHERE id = %s FOR UPDATE"
 _CHUNKS = """
-    SELECT c.id, c.content, c.chunk_index FROM documents_chunk c
+    SELECT c.id, c.content, c.table_head, c.chunk_index FROM documents_chunk c
     JOIN embeddings_lexicalentry l ON l.chunk_id = c.id
     WHERE c.document_id = %s AND c.chunk_index > %s ORDER BY c.chunk_index LIMIT %s
 """
@@ -246,7 +258,7 @@ def _reindex(document_id: UUID, language: str, everything: bool) -> ReindexedDoc
 def _analyse(document_id: UUID, language: str) -> int:
     count, rows = 0, execute(_CHUNKS, [document_id, -1, BATCH])
     while rows:
-        replace_words([ClaimedChunk(id_, content) for id_, content, _ in rows], language)
+        replace_words([(id_, content, language, head) for id_, content, head, _ in rows])
         count += len(rows)
-        rows = execute(_CHUNKS, [document_id, rows[-1][2], BATCH])
+        rows = execute(_CHUNKS, [document_id, rows[-1][3], BATCH])
     return count

@@ -13,9 +13,10 @@ from uuid import UUID
 import numpy as np
 from django.db import connection
 
+from documents.types import TableHead
 from embeddings.active_model import active_model
+from embeddings.lexical.index import words_of_chunk
 from embeddings.lexical.sentences import VERSION, describe_sentences
-from embeddings.lexical.terms import lexemes
 from embeddings.models import EmbeddingModel
 from embeddings.registry import embedder_for
 from embeddings.sanity.types import FindingTally, SanityCheck, SanityFinding
@@ -35,7 +36,7 @@ OWN_TEXT = SanityCheck(
 )
 _SAMPLE = """
     SELECT e.chunk_id, c.content, e.vector::float4[], coalesce(tsvector_to_array(l.lexemes), '{}'),
-        d.language, coalesce(a.analysis, '')
+        d.language, coalesce(a.analysis, ''), c.table_head
     FROM (SELECT chunk_id, vector FROM embeddings_embedding WHERE model_id = %s ORDER BY random() LIMIT %s) e
     JOIN documents_chunk c ON c.id = e.chunk_id JOIN documents_document d ON d.id = c.document_id
     LEFT JOIN embeddings_lexicalentry l ON l.chunk_id = e.chunk_id
@@ -50,6 +51,7 @@ class SampledChunk:
     vector: Vector
     words: tuple[str, ...]
     language: str
+    table_head: tuple[str, ...] = ()
     analysis: str = ""  # none is stored of a chunk that an older version has stored
 
 
@@ -60,8 +62,8 @@ def sample_chunks() -> list[SampledChunk]:
         return []
     rows = execute(_SAMPLE, [model.pk, CHUNKS, VERSION])
     return [
-        SampledChunk(id_, text, np.array(vector, np.float32), tuple(words), language, analysis)
-        for id_, text, vector, words, language, analysis in rows
+        SampledChunk(id_, text, np.array(vector, np.float32), tuple(words), language, tuple(head), analysis)
+        for id_, text, vector, words, language, analysis, head in rows
     ]
 
 
@@ -77,8 +79,9 @@ def check_own_text(chunks: list[SampledChunk]) -> SanityFinding:
 
 
 def _is_of_its_text(chunk: SampledChunk) -> bool:
-    analyses = ("", describe_sentences(chunk.content, chunk.language))
-    return chunk.analysis in analyses and set(chunk.words) == set(lexemes(chunk.content, chunk.language))
+    text = chunk.content, chunk.language
+    analyses = ("", describe_sentences(*text, TableHead.of(chunk.table_head)))
+    return chunk.analysis in analyses and set(chunk.words) == set(words_of_chunk(*text, chunk.table_head))
 
 
 def _distance(stored: Vector, fresh: Vector) -> float:

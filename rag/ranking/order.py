@@ -19,7 +19,7 @@ from typing import Any
 
 from embeddings.lexical.sentences import Analysis
 from embeddings.lexical.terms import K1
-from rag.ranking.sentences import Terms, analysis_in
+from rag.ranking.sentences import Terms, analysis_in, words_of
 from rag.types.retrieval import Passage
 from rag.types.sentences import USUAL_BASE, USUAL_SPREAD, Scale, Sentences, SentenceScores
 
@@ -59,7 +59,14 @@ def strength(passage: Passage, sentences: Sentences, terms: Terms, scale: Scale)
         (cosine if similarity is None else factor * similarity + shift) + WORDS * words
         for similarity, words in zip(scored.similarities, scored.both_coverages(), strict=True)
     ]
-    return cosine + BM25 * in_words + max(values, default=cosine)
+    return cosine + BM25 * in_words + max(values, default=cosine) + _named(terms, passage)
+
+
+def _named(terms: Terms, passage: Passage) -> float:
+    """Return what the words are worth that only the document's title or name has, as if the text had them."""
+    words = words_of(f"{passage.title} {passage.document_name}", passage.language)
+    held = terms.words_in(analysis_in(passage))
+    return (BM25 / (K1 + 1) + 2 * WORDS) * terms.coverage((words & terms.words) - held)
 
 
 def bm25(terms: Terms, analysis: Analysis) -> float:
