@@ -66,7 +66,7 @@ def read_line_styles(text_page: PdfTextPage, text: str) -> list[LineStyle | None
 
 def _lines_near_gaps(styles: Sequence[LineStyle | None]) -> list[int]:
     """Return the lines within two of one with gaps, and the seven above the first such line."""
-    near = set()
+    near: set[int] = set()
     for number, style in enumerate(styles):
         if style and style.gaps:
             above = 2 if number and number - 1 in near else 7
