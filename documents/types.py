@@ -1,5 +1,6 @@
 """The data between reading a file and storing its chunks: plain, frozen dataclasses."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -59,12 +60,37 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
+class TableHead:
+    """What each row of a table is read with.
+
+    title: with the unit, as it stands above the table. columns: the head of each cell of a row, the first one
+    that of the rows' own heads; what stands above several columns is in each of them. "" where there is none.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "TableHead | None":
+        """Return the head of what `texts` returned; None of nothing."""
+        return cls(texts[0], tuple(texts[1:])) if texts else None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return self.title, *self.columns
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
-    """A list, a table or code: `text[start_char:end_char]`, whole lines without white space at the ends."""
+    """A list, a table or code: `text[start_char:end_char]`, whole lines without white space at the ends.
+
+    head: of a table whose rows are lines with ` | ` between their cells; None where it is not known.
+    """
 
     start_char: int
     end_char: int
     kind: ChunkType
+    head: TableHead | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +159,8 @@ class ChunkDraft:
 
     page_number, last_page: 1-based; None where the source has no pages (all but PDF).
     chapter, section: "" where there is none. token_count: the embedder's own tokens.
-    headers: titles of all headings in force, outermost first. chunk_type: of most of its text.
+    headers: titles of all headings in force, outermost first. chunk_type: of most of its text. table: the
+    head of the one table that it has rows of, also where the head itself stands in a chunk before.
     """
 
     chunk_index: int
@@ -147,6 +174,7 @@ class ChunkDraft:
     section: str = ""
     headers: tuple[str, ...] = ()
     chunk_type: ChunkType = "paragraph"
+    table: TableHead | None = None
 
 
 @dataclass(frozen=True, slots=True)

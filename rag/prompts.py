@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
 
+from documents.text.tables import CELLS
 from rag.types.context import Block, Context
 from rag.types.question import Question
 from rag.types.retrieval import Passage
@@ -64,10 +65,18 @@ _MUTE = re.compile(
 def user_message(question: Question, context: Context) -> str:
     """Context blocks `[n] (document: …)`, from 1, with their text below; then a line `Question: …`."""
     blocks = (
-        BLOCK.format(number=n, place=place_of(_passages_of(block, context)), text=as_data(block.content))
+        BLOCK.format(
+            number=n, place=place_of(_passages_of(block, context)), text=as_data(_read_with_head(block))
+        )
         for n, block in enumerate(context.blocks, start=1)
     )
     return USER.format(blocks="\n\n".join(blocks), question=" ".join(question.text.split()))
+
+
+def _read_with_head(block: Block) -> str:
+    """Return the block's text, below the head of its table: that may stand in a chunk before."""
+    title, *columns = block.table_head or ("",)
+    return f"{title}\n{CELLS.join(columns)}\n{block.content}" if block.table_head else block.content
 
 
 def _passages_of(block: Block, context: Context) -> list[Passage]:

@@ -2,13 +2,14 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Protocol
 
 from documents.chunkers.pieces import SourceText, TokenIndex
 from documents.protocols import TokenCounter
 from documents.text.headings import HeadingContext, HeadingIndex
 from documents.text.sentences import strip_span
-from documents.types import ChunkDraft, ChunkType, Extraction
+from documents.types import ChunkDraft, ChunkType, Extraction, TableHead
 
 
 class ChunkSpan(Protocol):
@@ -61,6 +62,7 @@ class MeasuredText:
                 section=context.section,
                 headers=context.headers,
                 chunk_type=self._type_of(start, end),
+                table=self._table_of(start, end, context),
             )
             for index, (start, end, tokens, context) in enumerate(fitting)
         ]
@@ -95,6 +97,22 @@ class MeasuredText:
             index += 1
         half = (self.source.tokens.count(start, end) - self._heading_tokens(start, end)) / 2
         return next((kind for kind, tokens in counts.items() if tokens > half), "paragraph")
+
+    def _table_of(self, start: int, end: int, context: HeadingContext) -> TableHead | None:
+        """Return the head of the table that a span is in, with a title; None if there are several."""
+        first = max(0, bisect_right(self._block_starts, start) - 1)
+        heads = []
+        for block in self.source.blocks[first:]:
+            if block.start_char >= end:
+                break
+            if block.end_char > start and block.head:
+                heads.append(block.head)
+        if len(heads) != 1:
+            return None
+        head, section = heads[0], context.section or context.chapter
+        if not section or not (head.title.startswith("(") or not head.title):
+            return head
+        return replace(head, title=f"{section} {head.title}".strip())  # of nothing but a unit
 
     def _heading_tokens(self, start: int, end: int) -> int:
         """Count the tokens of lines that begin with a heading."""

@@ -70,9 +70,12 @@ class Packer:
         )
 
     def _opens_block(self, current: Group, piece: Piece) -> bool:
-        """Tell if code or a table begins or ends: they are not mixed with prose, except their heading."""
+        """Tell if code or a table begins or ends: they are not mixed with prose, except their heading, and a
+        line or two before a table, as the company's name or what the table shows.
+        """
         last = current.pieces[-1]
-        return piece.block != last.block and not (last.block == PROSE and current.is_heading)
+        leads = current.is_heading or (piece.tabular and current.tokens < self.sizes.tiny)
+        return piece.block != last.block and not (last.block == PROSE and leads)
 
     def _opens_part(self, current: Group, piece: Piece) -> bool:
         """Tell if a chapter or section begins, or a subheading when the group is half full."""
@@ -120,7 +123,8 @@ class Packer:
         before, last = self._groups[-2:]
         if self._page_of(before.start) != self._page_of(last.pieces[-1].start):
             return
-        if before.pieces[-1].block != last.pieces[-1].block:
+        below_table = before.pieces[-1].tabular and last.pieces[-1].block == PROSE
+        if before.pieces[-1].block != last.pieces[-1].block and not below_table:
             return
         fresh = last.tokens - last.repeated
         fits = before.tokens + fresh <= self.sizes.most and last.end - before.start <= self.sizes.most_chars

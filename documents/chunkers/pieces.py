@@ -53,7 +53,7 @@ class Piece:
 
     is_heading: nothing but the heading that opens it. continues: within the sentence of the piece before.
     block: which list, table or code it belongs to, by its place among the blocks; PROSE for none, or for one
-    that does not stand apart.
+    that does not stand apart. tabular: of a table that does, in a source with pages.
     """
 
     start: int
@@ -63,6 +63,7 @@ class Piece:
     is_heading: bool = False
     continues: bool = False
     block: int = PROSE
+    tabular: bool = False
 
 
 class TokenIndex:
@@ -114,7 +115,7 @@ class SourceText:
 
         What looks like a table in a PDF may be a line or two of spaced prose.
         """
-        if block.kind == "code" or (block.kind == "table" and not self.pages):
+        if block.kind == "code" or (block.kind == "table" and (block.head or not self.pages)):
             return True
         enough = sizes.target // 2 if block.kind == "list" else sizes.tiny
         return self.tokens.count(block.start_char, block.end_char) >= enough
@@ -159,13 +160,17 @@ class _Cutter:
         yield from self._cut(spans, index if apart else PROSE)
 
     def _cut(self, spans: Iterable[tuple[int, int]], block: int) -> Iterator[Piece]:
+        kept = self._source.blocks[block] if block != PROSE and self._source.pages else None
+        tabular = kept is not None and kept.kind == "table"
         text, tokens, sizes = self._source.text, self._source.tokens, self._sizes
         for start, end, heading in self._at_headings(spans):
             self._pending = opens = heading or self._pending
             continues = False
             for first, last in _cut_within_limits(text, start, end, tokens, sizes.target, sizes.most_chars):
                 is_heading = opens is not None and is_heading_only(text[first:last], opens.title)
-                yield Piece(first, last, tokens.count(first, last), opens, is_heading, continues, block)
+                yield Piece(
+                    first, last, tokens.count(first, last), opens, is_heading, continues, block, tabular
+                )
                 self._pending = opens = None
                 continues = True
 

@@ -1,5 +1,6 @@
 """A builder of texts, piece by piece, with exact offsets of headings and blocks."""
 
+from dataclasses import replace
 from textwrap import dedent
 
 from documents.extractors.cleaning import BLANK_LINES, SPACES
@@ -12,9 +13,8 @@ from documents.extractors.failures import (
     Unreadable,
 )
 from documents.text.characters import clean_characters, clean_label, has_text
+from documents.text.tables import CELLS, read_head
 from documents.types import Block, ChunkType, ExtractedPage, Extraction, Heading, Source
-
-CELL_JOINT = " | "
 
 
 class Composer:
@@ -26,6 +26,7 @@ class Composer:
         self._headings: list[Heading] = []
         self._blocks: list[Block] = []
         self._open: ChunkType | None = None
+        self._above = ""  # the paragraph or heading that stands last
 
     @property
     def length(self) -> int:
@@ -37,7 +38,7 @@ class Composer:
         if not has_text(title):
             return
         start = self._append(title, "\n\n")
-        self._open = None
+        self._open, self._above = None, title
         if len(self._headings) < MAX_OUTLINE_ENTRIES:
             self._headings.append(Heading(level, title, start))
 
@@ -47,7 +48,7 @@ class Composer:
         text = BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
         if has_text(text):
             self._append(text, "\n\n")
-            self._open = None
+            self._open, self._above = None, text
 
     def add_line(self, kind: ChunkType, text: str, *, indent: int = 0) -> None:
         """Add an item of a list or a row of a table; it joins the block before if that is of its kind."""
@@ -58,9 +59,13 @@ class Composer:
         self._append_to_block(kind, text)
 
     def add_row(self, cells: list[str]) -> None:
-        """Add a row of a table; one without any text is left out."""
+        """Add a row of a table; one without any text is left out. The first may be the table's head."""
         if any(has_text(cell) for cell in cells):
-            self.add_line("table", CELL_JOINT.join(" ".join(cell.split()) for cell in cells))
+            cells = [" ".join(cell.split()) for cell in cells]
+            begins, title = self._open != "table", self._above
+            self.add_line("table", CELLS.join(cells))
+            if begins and self._open == "table":
+                self._blocks[-1] = replace(self._blocks[-1], head=read_head(title, cells))
 
     def add_code(self, text: str, *, joined: bool = False) -> None:
         """Add code without the common indentation of its lines. joined: it continues the code before."""
@@ -95,11 +100,11 @@ class Composer:
     def _append_to_block(self, kind: ChunkType, text: str) -> None:
         if self._open == kind:
             self._append(text, "\n")
-            self._blocks[-1] = Block(self._blocks[-1].start_char, self._length, kind)
+            self._blocks[-1] = replace(self._blocks[-1], end_char=self._length)
         else:
             start = self._append(text, "\n\n")
             self._blocks.append(Block(start, self._length, kind))
-            self._open = kind
+            self._open, self._above = kind, ""
 
     def _append(self, text: str, joint: str) -> int:
         """Append `text` and return where it starts."""

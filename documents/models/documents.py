@@ -132,6 +132,7 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
                 section=draft.section,
                 headers=list(draft.headers),
                 chunk_type=draft.chunk_type,
+                table_head=list(draft.table.texts) if draft.table else [],
             )
             for draft in drafts
         )
@@ -286,6 +287,7 @@ class Chunk(models.Model):
     """A chunk of a document.
 
     headers: titles of all headings in force, outermost first; chapter and section are two of them.
+    table_head: title and columns of the table that it has rows of; [] if it has none, or of several.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -301,6 +303,7 @@ class Chunk(models.Model):
     section = models.TextField(blank=True, default="")
     headers = models.JSONField(default=list, db_default=Value([], models.JSONField()))
     chunk_type = models.CharField(max_length=16, default="paragraph", db_default="paragraph")
+    table_head = ArrayField(models.TextField(), default=list, db_default=[])
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ChunkQuerySet.as_manager()

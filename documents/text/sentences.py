@@ -29,6 +29,7 @@ _TABULAR = re.compile(
     r"(?:\d[\d.,%)]*+|[$€£—–])\s++[$€£(+–—-]*+\d[\d.,%)]*+\s*+\Z"
 )  # two figures at a line's end
 _DEFINITION = re.compile(r"[ \t]{0,3}:[ \t]+\S")
+_CELLS = " | "  # of a row
 _CONTEXT_CHARS = 48  # inspected on each side of a mark
 _NARROW = 50  # a line shorter than this may be a heading or a cell rather than wrapped prose
 
@@ -83,7 +84,7 @@ def _is_end_at_mark(text: str, sentence_start: int, match: re.Match[str]) -> boo
     end = match.end()
     if end == len(text):
         return True
-    if not text[end].isspace():
+    if not text[end].isspace() or text.startswith(_CELLS, end):
         return False
     word = _NEXT_WORD.match(text, end)
     following = word.group(1) if word else ""
@@ -124,6 +125,8 @@ def _is_end_at_line(text: str, line_start: int, newline: int) -> bool:
         return True
     line = text[max(line_start, newline - _CONTEXT_CHARS) : newline].strip()
     after = after.lstrip().partition("\n")[0]
+    if _CELLS in after or text.find(_CELLS, line_start, newline) >= 0:
+        return True
     if after[:1].islower() or line.endswith((",", ";", "-", "–", "(")):
         return False
     if _TABULAR.search(line):

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import transaction
 
 from documents.text.languages import detect_language
+from documents.types import TableHead
 from embeddings.lexical.sentences import VERSION, describe_sentences
 from embeddings.lexical.terms import SPARSE_DIMENSIONS, lexemes, term_weights
 from embeddings.queue import ANALYSIS_LOCK, LEXEME_LOCK, try_lock
@@ -58,7 +59,7 @@ _LEXEMES = "array_to_tsvector(string_to_array(given.lexemes, chr(31))), given.we
 _HEADINGS = "concat_ws(' ', nullif(d.title, ''), d.original_filename, c.chapter, c.section)"
 # Those that have words already are left out: a second model's vectors come to the same words.
 _NEW = f"""
-    SELECT c.id, d.language, {_HEADINGS}
+    SELECT c.id, d.language, {_HEADINGS}, c.table_head
     FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE c.id = ANY(%s) AND NOT EXISTS (SELECT FROM embeddings_lexicalentry l WHERE l.chunk_id = c.id)
 """  # noqa: S608 - constants only
@@ -97,7 +98,7 @@ _KEEP_DOCUMENTS = """
     ORDER BY d.id FOR KEY SHARE OF d
 """
 _TEXTS = """
-    SELECT c.id, c.content, d.language
+    SELECT c.id, c.content, d.language, c.table_head
     FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE c.id = ANY(%s)
 """
@@ -110,12 +111,13 @@ _INDEX_PENDING = """
 
 
 class _ChunkText(NamedTuple):
-    """headings: what stands above the chunk, and its document's names."""
+    """headings: what stands above the chunk, and its document's names. table_head: see `TableHead`."""
 
     id: UUID
     content: str
     language: str
     headings: str
+    table_head: Sequence[str]
 
 
 def store_words(chunks: Sequence[ClaimedChunk]) -> None:
@@ -123,24 +125,31 @@ def store_words(chunks: Sequence[ClaimedChunk]) -> None:
     documents locked.
     """
     rows = execute(_NEW, [[chunk.chunk_id for chunk in chunks]])
-    place = {id_: (language, headings) for id_, language, headings in rows}
+    place = {id_: known for id_, *known in rows}
     new = [
         _ChunkText(one.chunk_id, one.content, *place[one.chunk_id]) for one in chunks if one.chunk_id in place
     ]
     if new:
         execute(_INSERT, _columns(new))
-        _describe([(one.id, one.content, one.language) for one in new])
+        _describe([(one.id, one.content, one.language, one.table_head) for one in new])
 
 
 def _replace_words(chunks: Sequence[_ChunkText]) -> None:
     """Store other words and analyses for chunks that have some; triggers keep the counts true."""
     execute(_UPDATE, _columns(chunks))
-    _describe([(one.id, one.content, one.language) for one in chunks])
+    _describe([(one.id, one.content, one.language, one.table_head) for one in chunks])
 
 
-def _describe(texts: Sequence[tuple[UUID, str, str]]) -> None:
-    """Store the analyses of chunks: id, content, language."""
-    analyses = [describe_sentences(content, language) for _, content, language in texts]
+def words_above(headings: str, table_head: Sequence[str], language: str) -> list[str]:
+    """Return the lexemes of what stands above a chunk: by these it is found besides those of its text."""
+    return lexemes("\n".join((headings, *table_head)), language)
+
+
+def _describe(texts: Sequence[tuple[UUID, str, str, Sequence[str]]]) -> None:
+    """Store the analyses of chunks: id, content, language, table_head."""
+    analyses = [
+        describe_sentences(content, language, TableHead.of(head)) for _, content, language, head in texts
+    ]
     execute(_DESCRIBE, {"ids": [id_ for id_, *_ in texts], "analyses": analyses, "version": VERSION})
 
 
@@ -167,7 +176,10 @@ def _describe_batch(after: UUID, limit: int) -> list[UUID]:
 
 
 def _columns(chunks: Sequence[_ChunkText]) -> tuple[list[UUID], list[str], list[str]]:
-    words = [(lexemes(one.content, one.language), lexemes(one.headings, one.language)) for one in chunks]
+    words = [
+        (lexemes(one.content, one.language), words_above(one.headings, one.table_head, one.language))
+        for one in chunks
+    ]
     return (
         [one.id for one in chunks],
         [_SEPARATOR.join(sorted({*own, *above})) for own, above in words],
@@ -204,7 +216,7 @@ _PAGES = """
 # Against a worker that stores words of the same document, by the language that it had.
 _LOCK_LANGUAGE = "SELECT language FROM documents_document WHERE id = %s FOR UPDATE"
 _CHUNKS = f"""
-    SELECT c.id, c.content, {_HEADINGS}, c.chunk_index FROM documents_chunk c
+    SELECT c.id, c.content, {_HEADINGS}, c.table_head, c.chunk_index FROM documents_chunk c
     JOIN documents_document d ON d.id = c.document_id
     JOIN embeddings_lexicalentry l ON l.chunk_id = c.id
     WHERE c.document_id = %s AND c.chunk_index > %s ORDER BY c.chunk_index LIMIT %s
@@ -261,7 +273,7 @@ def _reindex(document_id: UUID, language: str, everything: bool) -> ReindexedDoc
 def _analyse(document_id: UUID, language: str) -> int:
     count, rows = 0, execute(_CHUNKS, [document_id, -1, BATCH])
     while rows:
-        _replace_words([_ChunkText(id_, content, language, headings) for id_, content, headings, _ in rows])
+        _replace_words([_ChunkText(id_, content, language, *above) for id_, content, *above, _ in rows])
         count += len(rows)
-        rows = execute(_CHUNKS, [document_id, rows[-1][3], BATCH])
+        rows = execute(_CHUNKS, [document_id, rows[-1][-1], BATCH])
     return count

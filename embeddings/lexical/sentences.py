@@ -11,29 +11,38 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from documents.text.sentences import sentence_spans
+from documents.text.tables import read_rows
+from documents.types import TableHead
 from embeddings.lexical.terms import lexemes, term_weight
 
 # Of `describe_sentences` and all that it rests on: sentence splitting, stop words, stems. Raise it with a
 # change of these: workers then describe all chunks anew, and until then questions analyse what they meet.
-VERSION = 1
+VERSION = 2
 _DEFINITION = re.compile(r"\S\n[ \t]{0,3}:[ \t]+\S")  # Markdown's "term", and a line below ": what it means"
 _STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
 
 
-def describe_sentences(content: str, language: str = "") -> str:
+def describe_sentences(content: str, language: str = "", table: TableHead | None = None) -> str:
     """Return the text that `Analysis` reads.
 
-    Its first line has three numbers for each sentence: start, end, and 1 if it is complete. Each other line
-    is a lexeme and, for each of its occurrences, the 0-based number of the sentence. All end with a line
+    Its first line has three numbers for each sentence: start, end, and 1 if it is complete, or 2 if it is a
+    row of the table. Each other line is a lexeme and, for each of its occurrences, the 0-based number of the
+    sentence; the number behind the last is the table's head, which is said of each row. All end with a line
     feed.
     """
     numbers: list[int] = []
     occurrences: defaultdict[str, list[str]] = defaultdict(list)
-    for place, (start, end) in enumerate(sentence_spans(content)):
+    spans = sentence_spans(content)
+    rows = dict(read_rows(content, spans, table)) if table else {}
+    for place, (start, end) in enumerate(spans):
         text = content[start:end]
-        numbers += start, end, int(_is_complete(text))
-        for word in lexemes(text, language):
+        row = rows.get(place)
+        numbers += start, end, 2 if row else int(_is_complete(text))
+        for word in lexemes(f"{row.group} {text}" if row else text, language):
             occurrences[word].append(str(place))
+    if table and rows:
+        for word in dict.fromkeys(lexemes("\n".join(table.texts), language)):
+            occurrences[word].append(str(len(spans)))
     head = " ".join(map(str, numbers))
     return "\n".join([head, *(f"{word} {' '.join(places)}" for word, places in occurrences.items()), ""])
 
@@ -48,7 +57,7 @@ class Sentence:
     """`content[start:end]` and its distinct lexemes. complete: it ends as a statement does or defines a term.
 
     A heading, a cell of a table and a question are not complete: they hold the words of a question, never its
-    answer.
+    answer. A row is complete with its table's head, whose words it has.
     """
 
     start: int
@@ -66,6 +75,7 @@ class Analysis:
     def __init__(self, described: str) -> None:
         self._described = described
         numbers = list(map(int, described[: described.index("\n")].split()))
+        self._rows = tuple(place for place, complete in enumerate(numbers[2::3]) if complete == 2)
         self.bounds = tuple(numbers[::3]), tuple(numbers[1::3])
         self.spans = tuple(zip(*self.bounds, strict=True))
         self._complete = numbers[2::3]
@@ -77,7 +87,13 @@ class Analysis:
         if start < 0:
             return ()
         start += len(line)
-        return tuple(map(int, described[start : described.index("\n", start)].split()))
+        return self._with_rows(list(map(int, described[start : described.index("\n", start)].split())))
+
+    def _with_rows(self, places: list[int]) -> tuple[int, ...]:
+        """Put the rows in the place of their head."""
+        if places[-1] == len(self.spans):
+            places = sorted([*places[:-1], *(row for row in self._rows if row not in places)])
+        return tuple(places)
 
     def places(self, word: str) -> tuple[int, ...]:
         """Return the 0-based numbers of the sentences that hold the lexeme, in order."""
@@ -99,8 +115,8 @@ class Analysis:
     def sentences(self) -> tuple[Sentence, ...]:
         words: list[list[str]] = [[] for _ in self.spans]
         for word, places in self._lines():
-            for place in places:
-                words[int(place)].append(word)
+            for place in self._with_rows(list(map(int, places))):
+                words[place].append(word)
         described = zip(self.spans, words, self._complete, strict=True)
         return tuple(Sentence(*span, frozenset(own), bool(complete)) for span, own, complete in described)
 

@@ -13,7 +13,9 @@ from uuid import UUID
 import numpy as np
 from django.db import connection
 
+from documents.types import TableHead
 from embeddings.active_model import active_model
+from embeddings.lexical.index import words_above
 from embeddings.lexical.sentences import VERSION, describe_sentences
 from embeddings.lexical.terms import lexemes
 from embeddings.models import EmbeddingModel
@@ -36,7 +38,7 @@ OWN_TEXT = SanityCheck(
 _SAMPLE = """
     SELECT e.chunk_id, c.content, e.vector::float4[], coalesce(tsvector_to_array(l.lexemes), '{}'),
         d.language, coalesce(a.analysis, ''),
-        concat_ws(' ', d.title, d.original_filename, c.chapter, c.section)
+        concat_ws(' ', d.title, d.original_filename, c.chapter, c.section), c.table_head
     FROM (SELECT chunk_id, vector FROM embeddings_embedding WHERE model_id = %s ORDER BY random() LIMIT %s) e
     JOIN documents_chunk c ON c.id = e.chunk_id JOIN documents_document d ON d.id = c.document_id
     LEFT JOIN embeddings_lexicalentry l ON l.chunk_id = e.chunk_id
@@ -51,6 +53,7 @@ class SampledChunk:
     vector: Vector
     words: tuple[str, ...]
     language: str
+    table_head: tuple[str, ...] = ()
     analysis: str = ""  # none is stored of a chunk that an older version has stored
     headings: str = ""  # whose words are with its own, but for a chunk that an older version has stored
 
@@ -62,8 +65,10 @@ def sample_chunks() -> list[SampledChunk]:
         return []
     rows = execute(_SAMPLE, [model.pk, CHUNKS, VERSION])
     return [
-        SampledChunk(id_, text, np.array(vector, np.float32), tuple(words), language, analysis, headings)
-        for id_, text, vector, words, language, analysis, headings in rows
+        SampledChunk(
+            id_, text, np.array(vector, np.float32), tuple(words), language, tuple(head), analysis, headings
+        )
+        for id_, text, vector, words, language, analysis, headings, head in rows
     ]
 
 
@@ -79,8 +84,10 @@ def check_own_text(chunks: list[SampledChunk]) -> SanityFinding:
 
 
 def _is_of_its_text(chunk: SampledChunk) -> bool:
-    analyses = ("", describe_sentences(chunk.content, chunk.language))
-    own, above = (frozenset(lexemes(text, chunk.language)) for text in (chunk.content, chunk.headings))
+    text = chunk.content, chunk.language
+    analyses = ("", describe_sentences(*text, TableHead.of(chunk.table_head)))
+    own = set(lexemes(*text))
+    above = set(words_above(chunk.headings, chunk.table_head, chunk.language))
     return chunk.analysis in analyses and own <= set(chunk.words) <= own | above
 
 

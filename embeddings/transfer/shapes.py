@@ -80,6 +80,7 @@ class ChunkShape(_ArchiveShape):
     section: _Text = ""
     headers: list[_Text] = []
     chunk_type: ChunkType = "paragraph"
+    table_head: list[_Text] = []
 
 
 class VectorsShape(_ArchiveShape):

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
 
+from documents.text.tables import read_rows, says_row
+from documents.types import TableHead
 from rag.citations.agreement import (
     agrees,
     denials,
@@ -72,6 +74,9 @@ def judge_claim(claim: Claim, blocks: Sequence[Block]) -> Judgement:
     numbers = range(1, len(blocks) + 1)
     cited = [n for n in claim.cited if n in numbers]
     others = [n for n in numbers if n not in cited]
+    rows = [finding for n in cited for finding in reading.row(n)]
+    if rows:
+        return Judgement(tuple(rows))
     exact = _find_first(reading.exact, cited, others)
     missing = () if exact else reading.missing()
     if missing:
@@ -98,6 +103,8 @@ class _BlockReader:
     """Reads the blocks for one claim, each only as far as it is needed."""
 
     def __init__(self, claim: Claim, blocks: Sequence[Block]) -> None:
+        heads = dict.fromkeys("\n".join(block.table_head) for block in blocks if block.table_head)
+        claim = claim._replace(given="\n".join((claim.given, *heads)))  # a row is read with its table's head
         self._claim, self._blocks = claim, blocks
         self._language = blocks[0].language if blocks else ""  # a context is mostly in one
         words = _WORD.findall(claim.text.lower())
@@ -113,6 +120,24 @@ class _BlockReader:
         """Return the largest share of the claim's words that stand in one place."""
         shares = (self.windows.best(n).share for n in range(1, len(self._blocks) + 1))
         return max(shares, default=0.0)
+
+    def row(self, number: int) -> list[Finding]:
+        """Find the row of a table that the claim reads with its head; and the head, where that is there."""
+        block = self._blocks[number - 1]
+        head = TableHead.of(block.table_head)
+        if head is None:
+            return []
+        text = " ".join(self._claim.text.split())
+        rows = [row for _, row in read_rows(block.content, self.windows.spans(number), head)]
+        said = next((row for row in rows if says_row(text, row, head)), None)
+        if said is None:
+            return []
+        found = [Finding(number, "supported", said.start, said.end)]
+        above = block.content[: rows[0].start].rstrip()
+        if above:
+            begin = len(above) - len(above.lstrip())
+            found.insert(0, Finding(number, "supported", begin, len(above)))
+        return found
 
     def exact(self, number: int) -> Finding | None:
         """Find the claim word for word, as a statement of its own."""

@@ -91,6 +91,10 @@ class Windows:
     def text(self, number: int, window: Window) -> str:
         return self._blocks[number - 1].content[slice(*self.span(number, window))]
 
+    def spans(self, number: int) -> tuple[tuple[int, int], ...]:
+        """Return the offsets of the block's sentences."""
+        return self._analysis(number).spans
+
     def sentences(self, number: int, start: int, end: int) -> tuple[int, int]:
         """Return the span of the whole sentences that a span touches."""
         touched = [span for span in self._analysis(number).spans if span[0] < end and start < span[1]]

@@ -30,7 +30,7 @@ def assemble(
 def context_of(passages: Sequence[Passage]) -> Context:
     """Make a context in which every passage is a block of its own."""
     blocks = (
-        Block(p.content, (Part(0, len(p.content), place, 0),), p.language, p.analysis)
+        Block(p.content, (Part(0, len(p.content), place, 0),), p.language, p.analysis, p.table_head)
         for place, p in enumerate(passages)
     )
     return Context(tuple(blocks), tuple(passages))
@@ -114,7 +114,11 @@ def _fresh(passage: Passage, chosen: Sequence[Stretch]) -> Stretch:
 
 def _frame(passage: Passage, chosen: Sequence[Stretch], ruler: Ruler) -> int:
     """Tokens around its text; chunks that follow each other become one block, which names its place once."""
-    beside = {(other.passage.document_id, other.passage.chunk_index) for other in chosen}
+    beside = {
+        (other.passage.document_id, other.passage.chunk_index)
+        for other in chosen
+        if other.passage.table_head == passage.table_head
+    }
     places = ((passage.document_id, passage.chunk_index + step) for step in (-1, 1))
     return BLOCK_TOKENS if beside.intersection(places) else ruler.of_frame(passage)
 
@@ -234,9 +238,8 @@ class _Draft:
 
     @classmethod
     def of(cls, stretch: Stretch, place: int) -> "_Draft":
-        return cls(
-            stretch.text, (0, stretch.start), stretch, [Part(0, len(stretch.text), place, stretch.begin)]
-        )
+        part = Part(0, len(stretch.text), place, stretch.begin)
+        return cls(stretch.text, (0, stretch.start), stretch, [part])
 
     @property
     def stop(self) -> int:
@@ -246,12 +249,18 @@ class _Draft:
     def block(self) -> Block:
         passage = self.last.passage
         whole = len(self.parts) == 1 and len(self.text) == len(passage.content)
-        return Block(self.text, tuple(self.parts), passage.language, passage.analysis if whole else "")
+        analysis = passage.analysis if whole else ""
+        return Block(self.text, tuple(self.parts), passage.language, analysis, passage.table_head)
 
     def takes(self, stretch: Stretch, place: int) -> bool:
-        """Adds it if it belongs here: its text overlaps, or begins where the last one ends."""
+        """Adds it if it belongs here: its text overlaps, or begins where the last one ends.
+
+        A table stays apart from what follows, so that its head is known to be of all rows.
+        """
         if stretch.start < self.stop:
             return self._overlaps(stretch, place)
+        if stretch.passage.table_head != self.last.passage.table_head:
+            return False
         if not (self.last.goes_on_in(stretch) and stretch.start - self.stop <= WIDEST_GAP):
             return stretch.start == self.stop and self._overlaps(stretch, place)
         self.text += _glue(self.text, stretch, stretch.start - self.stop)

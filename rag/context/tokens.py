@@ -37,7 +37,8 @@ class Ruler(NamedTuple):
 
     def of_passage(self, passage: Passage) -> int:
         """Return its tokens, without counting again what was counted when it was stored."""
-        return max(passage.token_count, estimate_tokens(passage.content))
+        head = estimate_tokens("\n".join(passage.table_head)) if passage.table_head else 0
+        return max(passage.token_count, estimate_tokens(passage.content)) + head
 
     def of_frame(self, passage: Passage) -> int:
         """Return the tokens of what a block of this passage has around its text."""

@@ -4,11 +4,16 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
+from documents.text.tables import CELLS, TableRow, describe_row, read_rows
+from documents.types import TableHead
 from embeddings.lexical.sentences import Sentence
 from rag.extracting.sentence_form import (
+    KEPT_QUESTIONS,
+    Form,
     asked_words,
     defines,
     expected_kinds,
@@ -63,6 +68,24 @@ def units_of(number: int, block: Block, passages: Sequence[Passage]) -> list[Uni
     return units
 
 
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def rows_said(question: str, block: Block) -> dict[int, tuple[TableRow, str]]:
+    """Return the rows of the block's table by where each starts, with what an answer says of it.
+
+    That are title, the row's own head, and what stands in the columns whose heads have most of the question's
+    words, as its year.
+    """
+    head = TableHead.of(block.table_head)
+    if head is None:
+        return {}
+    asked = asked_words(question, block.language)
+    held = [len(words_of(name, block.language) & asked) for name in head.columns]
+    most = max(held[1:], default=0)
+    wanted = frozenset(n for n, count in enumerate(held) if n and count == most > 0)
+    rows = read_rows(block.content, analysis_in(block).spans, head)
+    return {row.start: (row, describe_row(row, head, wanted)) for _, row in rows}
+
+
 def goes_on(text: str) -> bool:
     """Tell whether a text begins as only the middle of a sentence does."""
     return _GOES_ON.match(text) is not None and not _TERM.match(text)
@@ -107,7 +130,7 @@ def _is_torn(unit: Unit, following: Sentence, content: str) -> bool:
     if unit.complete or not _GOES_ON.match(content, following.start) or _SIGN.match(content, unit.start):
         return False
     begun = content[unit.start : unit.end]
-    if begun.endswith((":", "?", "|")):
+    if begun.endswith((":", "?", "|")) or CELLS in content[unit.start : following.end]:
         return False
     words = len(begun.split())
     return LEAST_BEGUN_WORDS <= words <= MOST_WORDS - len(content[following.start : following.end].split())
@@ -129,6 +152,9 @@ def _joined(unit: Unit, following: Sentence, score: SentenceScore | None) -> Uni
 LEAST_SPREAD, LEAST_OF_ROOM = 0.05, 0.1
 SUREST = 0.999  # relevance counts as at most
 LEAST_WORDS = 4  # of a sentence that ends with a colon
+LEAST_ROW = 0.75  # of the words of a row's own head
+_TOTAL = words_of("total", "en")  # "total net sales" are net sales
+_EXPLAINED: frozenset[Form] = frozenset({"reason", "contrast"})  # never by a figure
 LONG = 40  # words; what is longer says more than an answer
 _HEADING = re.compile(r"#{1,6}\s")
 # What a chapter is to teach: "* Describe the structure of ..."
@@ -159,7 +185,8 @@ class Traits(NamedTuple):
     coverage: the share of the question's idf mass in it. headed: the share of the question's words that it
     lacks but its titles, or the heading or question above it, hold; since: that all above it hold. relevance:
     logit of its passage's, less the best one's. incomplete: it does not end as a sentence does. length: ln of
-    its words over `LONG`. fact and those after it: it has the form of an answer (see sentence_form).
+    its words over `LONG`. fact and those after it: it has the form of an answer (see sentence_form). row: the
+    share of the words of a table's row, its heads apart, that the question asks for.
     """
 
     similarity: float
@@ -175,6 +202,7 @@ class Traits(NamedTuple):
     term: float = 0.0
     kind: float = 0.0
     called: float = 0.0
+    row: float = 0.0
 
 
 # Hundreds of traits are made for a question, by place: by name takes twice as long.
@@ -186,7 +214,7 @@ class AnswerCandidate(NamedTuple):
 
     text: on one line. asked: the question's words that it holds. naming: a heading or a question, which has
     the words of a question and never its answer, or no words at all. code: of a program. length: in words.
-    traits: all but `fact` and those after it.
+    is_row: of a table whose head is known. traits: all but `fact` and those after it.
     """
 
     unit: Unit
@@ -199,6 +227,7 @@ class AnswerCandidate(NamedTuple):
     code: int
     length: float
     traits: Traits
+    is_row: bool = False
 
 
 def candidates_of(question: str, context: Context) -> list[AnswerCandidate]:
@@ -208,7 +237,7 @@ def candidates_of(question: str, context: Context) -> list[AnswerCandidate]:
     best = max(relevance, default=0.0)
     found: list[AnswerCandidate] = []
     for number, block in enumerate(context.blocks, start=1):
-        reading = _BlockWalk(block, context.passages, asked_words(question, block.language), usual, spread)
+        reading = _BlockWalk(block, context.passages, question, usual, spread)
         units = units_of(number, block, context.passages)
         found += _ended([reading.next(unit, relevance[unit.passage] - best) for unit in units])
     return found
@@ -259,17 +288,28 @@ def with_forms(question: str, candidate: AnswerCandidate, context: Context) -> T
         defines(question, text, asked, candidate.asked, language),
         float(has_kind(question, candidate.text, candidate.unit.words, asked, language)),
         float(is_called(forms, text, question)),
+        _asked_share(question, candidate, block),
     )
     return Traits._make((*candidate.traits[:_WITHOUT_FORMS], *shown))
+
+
+def _asked_share(question: str, candidate: AnswerCandidate, block: Block) -> float:
+    row = rows_said(question, block).get(candidate.unit.start)
+    if row is None or expected_kinds(question) & _EXPLAINED:
+        return 0.0
+    words = words_of(row[0].cells[0], block.language) - _TOTAL
+    share = len(words & candidate.asked) / len(words) if words else 0.0
+    return share if share >= LEAST_ROW else 0.0
 
 
 class _BlockWalk:
     """Goes down one block and remembers what stands above."""
 
     def __init__(
-        self, block: Block, passages: Sequence[Passage], asked: frozenset[str], usual: float, spread: float
+        self, block: Block, passages: Sequence[Passage], question: str, usual: float, spread: float
     ) -> None:
-        self._block, self._asked = block, asked
+        self._block, self._rows = block, rows_said(question, block)
+        asked = self._asked = asked_words(question, block.language)
         self._usual, self._spread = usual, spread
         self._titles = {
             part.passage: _titles(passages[part.passage], block.language) & asked for part in block.parts
@@ -287,7 +327,8 @@ class _BlockWalk:
         self._place += 1
         written = self._block.content[unit.start : unit.end]
         code = self._code(written)
-        text = " ".join(written.split())
+        row = self._rows.get(unit.start)
+        text = row[1] if row else " ".join(written.split())
         asked = unit.words & self._asked
         naming = text.endswith(("?", "？")) or _LEADERS.search(text) is not None
         naming = naming or (not unit.complete and self._is_heading(unit, text))
@@ -302,7 +343,7 @@ class _BlockWalk:
         if naming:
             self._above = asked
         return AnswerCandidate(
-            unit, unit.number, self._place, text, asked, naming, worded, code, length, traits
+            unit, unit.number, self._place, text, asked, naming, worded, code, length, traits, row is not None
         )
 
     def _code(self, written: str) -> int:

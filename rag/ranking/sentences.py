@@ -12,6 +12,7 @@ from operator import or_
 from typing import Protocol
 
 from documents.text.sentences import sentence_spans
+from documents.types import TableHead
 from embeddings.lexical.sentences import Analysis, describe_sentences
 from embeddings.lexical.terms import idf, lexemes, question_lexemes
 from rag.types.retrieval import Passage, Retrieval
@@ -131,7 +132,10 @@ def _framing(text: str) -> frozenset[str]:
 
 
 class Analysed(Protocol):
-    """A passage or a block. analysis: as `describe_sentences` returns it; "" where nobody has stored it."""
+    """A passage or a block. analysis: as `describe_sentences` returns it; "" where nobody has stored it.
+
+    table_head: title and columns of the table that it has rows of, () if there is none.
+    """
 
     @property
     def content(self) -> str: ...
@@ -139,19 +143,23 @@ class Analysed(Protocol):
     def language(self) -> str: ...
     @property
     def analysis(self) -> str: ...
+    @property
+    def table_head(self) -> tuple[str, ...]: ...
 
 
 def analysis_in(text: Analysed) -> Analysis:
-    return _read(text.analysis) if text.analysis else analysis_of(text.content, text.language)
+    if text.analysis:
+        return _read(text.analysis)
+    return analysis_of(text.content, text.language, text.table_head)
 
 
 _read = lru_cache(maxsize=KEPT_PASSAGES)(Analysis)
 
 
 @lru_cache(maxsize=KEPT_PASSAGES)
-def analysis_of(content: str, language: str = "") -> Analysis:
+def analysis_of(content: str, language: str = "", table_head: tuple[str, ...] = ()) -> Analysis:
     """Analyse a text of which nothing is stored."""
-    return Analysis(describe_sentences(content, language))
+    return Analysis(describe_sentences(content, language, TableHead.of(table_head)))
 
 
 @lru_cache(maxsize=KEPT_PASSAGES)

@@ -303,6 +303,7 @@ def passage_of(row: Row) -> Passage:
         row["distance"] = 0.0
     row["document_warnings"] = tuple(row["document_warnings"] or ())
     row["unread_pages"] = tuple(row["unread_pages"] or ())
+    row["table_head"] = tuple(row["table_head"] or ())
     row["bounds"] = _sentence_bounds(row["bounds"])
     row["similarities"] = tuple(row["similarities"] or ())
     return Passage(**row)

@@ -23,13 +23,15 @@ class Block:
     """What the synthesizer is shown under one number: a chunk, a part of it, or adjoining chunks.
 
     parts: in reading order, may overlap where the chunks do; what no part covers is glue (white space).
-    analysis: of the passage that it is, "" if it is no whole one.
+    analysis: of the passage that it is, "" if it is no whole one. table_head: of the one table that all its
+    passages have rows of, () if there is none.
     """
 
     content: str
     parts: tuple[Part, ...]
     language: str = ""
     analysis: str = ""
+    table_head: tuple[str, ...] = ()
 
 
 class Half(NamedTuple):

@@ -30,6 +30,7 @@ class Passage(NamedTuple):
     document_warnings, unread_pages: of its document; pages that nobody could read, 1-based, the first 1000.
     checksum: SHA-256 of the document's bytes, "" where it is no document of Knowlex's own.
     analysis: its sentences and words as they were written down when it was stored, "" where they were not.
+    table_head: title and columns of the table that it has rows of, () if there is none.
     stored_id: under which others keep it, where it is no chunk of Knowlex's own.
     """
 
@@ -62,6 +63,7 @@ class Passage(NamedTuple):
     stored_id: str = ""
     checksum: str = ""
     analysis: str = ""
+    table_head: tuple[str, ...] = ()
 
     @property
     def end_char(self) -> int:

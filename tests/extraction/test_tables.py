@@ -1,7 +1,17 @@
 """Tables and lists of PDFs: a row stays a line, its cells in order, and both are blocks."""
 
+from collections.abc import Callable
+
+import pytest
+
+from documents.chunkers.sentence import SentenceChunker
+from documents.extractors.html import read_html
+from documents.extractors.markdown import read_markdown
 from documents.extractors.pdf.reader import read_pdf
-from documents.types import Extraction
+from documents.text.sentences import sentence_spans
+from documents.text.tables import describe_row, read_rows, says_row
+from documents.text.tokens import WordPieceCounter
+from documents.types import ChunkingSettings, Extraction, TableHead
 from tests.support.typeset import Words, column, typeset
 
 PROSE = [
@@ -49,3 +59,105 @@ def test_a_list_is_a_block():
 
 def test_prose_holds_no_blocks():
     assert read(column(*PROSE, *PROSE, "It was 1912.", *PROSE)).blocks == ()
+
+
+STATEMENT = [
+    Words("The keeper's accounts of three years were as follows (in thousands):", 720),
+    Words("Year Ended May 31,", 690, x=360),
+    *(Words(year, 674, x=x) for year, x in (("2019", 330), ("2018", 400), ("2017", 470))),
+    Words("Income:", 658),
+    *(Words(cell, 642, x=x) for cell, x in (("Net sales", 70), ("$", 318), ("1,200", 330), ("$", 388))),
+    *(Words(cell, 642, x=x) for cell, x in (("1,100", 400), ("$", 458), ("1,000", 470))),
+    *(Words(cell, 626, x=x) for cell, x in (("Grants", 70), ("80", 345), ("75", 485))),
+    *(Words(cell, 610, x=x) for cell, x in (("Oil and wicks,", 70),)),
+    *(
+        Words(cell, 598, x=x)
+        for cell, x in (("bought abroad", 70), ("(90)", 336), ("(85)", 406), ("(70)", 476))
+    ),
+    *column(*PROSE, top=560),
+]
+
+
+def test_a_table_of_figures_has_title_unit_and_heads():
+    found = read(STATEMENT)
+    [block] = found.blocks
+    assert block.head == TableHead(
+        "The keeper's accounts of three years were as follows (in thousands):",
+        ("", "Year Ended May 31, 2019", "Year Ended May 31, 2018", "Year Ended May 31, 2017"),
+    )
+    assert found.text[block.start_char : block.end_char].split("\n") == [
+        "Year Ended May 31,",
+        "2019 | 2018 | 2017",
+        "Income:",
+        "Net sales | $ 1,200 | $ 1,100 | $ 1,000",
+        "Grants | 80 | | 75",  # nothing in 2018
+        "Oil and wicks, bought abroad | (90) | (85) | (70)",
+    ]
+
+
+def test_a_unit_above_the_columns_goes_to_the_title():
+    rows = [("Sales", "1,200", "1,300"), ("Costs", "800", "850")]
+    table = [
+        Words("Harbour dues", 720),
+        *(Words(year, 700, x=x) for year, x in (("2020", 320), ("2021", 450))),
+        Words("(in millions)", 684, x=370),
+        *(
+            Words(cell, 668 - 16 * row, x=x)
+            for row, cells in enumerate(rows)
+            for cell, x in zip(cells, (60, 320, 450), strict=True)
+        ),
+    ]
+    assert read(table).blocks[0].head == TableHead("Harbour dues (in millions)", ("", "2020", "2021"))
+
+
+def test_each_chunk_of_a_long_table_knows_its_head():
+    years = [Words(year, 740, x=x) for year, x in (("2019", 330), ("2018", 430))]
+    rows = [
+        Words(cell, 724 - 14 * row, x=x)
+        for row in range(45)
+        for cell, x in ((f"Lamp of harbour {row}", 60), (f"{row},120", 330), (f"{row},118", 430))
+    ]
+    found = read([*years, *rows])
+    chunks = SentenceChunker(tokenizer=WordPieceCounter()).split(found, ChunkingSettings())
+    assert len(chunks) > 1
+    assert {chunk.table for chunk in chunks} == {TableHead("", ("", "2019", "2018"))}
+    assert all(chunk.content == found.text[chunk.start_char : chunk.end_char] for chunk in chunks)
+
+
+HTML = """<article><h1>Dues</h1><p>By year, in euros:</p><table><tr>
+<th>Ship</th><th>2019</th><th>2020</th></tr><tr><td>Anna</td><td>5</td><td>6</td></tr></table></article>"""
+MARKDOWN = """# Dues
+
+By year, in euros:
+
+| Ship | 2019 | 2020 |
+|------|------|------|
+| Anna | 5    | 6    |
+"""
+
+
+@pytest.mark.parametrize(("read_source", "source"), [(read_markdown, MARKDOWN), (read_html, HTML)])
+def test_the_first_row_of_other_tables_is_their_head(
+    read_source: Callable[[bytes], Extraction], source: str
+) -> None:
+    [block] = read_source(source.encode()).blocks
+    assert block.head == TableHead("By year, in euros:", ("Ship", "2019", "2020"))
+
+
+def test_a_first_row_of_figures_is_no_head():
+    table = "<table><tr><td>Anna</td><td>5</td></tr><tr><td>Ole</td><td>6</td></tr></table>"
+    found = read_html(f"<article><p>Dues:</p>{table}</article>".encode())
+    assert [block.head for block in found.blocks] == [None]
+
+
+def test_a_row_is_read_with_its_head():
+    found = read(STATEMENT)
+    [block] = found.blocks
+    assert block.head
+    text = found.text[block.start_char : block.end_char]
+    rows = [row for _, row in read_rows(text, sentence_spans(text), block.head)]
+    assert [row.cells[0] for row in rows] == ["Net sales", "Grants", "Oil and wicks, bought abroad"]
+    said = describe_row(rows[0], block.head, frozenset({2}))
+    assert said == f"{block.head.title} Income: Net sales, Year Ended May 31, 2018: $ 1,100"
+    assert says_row(said, rows[0], block.head)
+    assert not says_row(said.replace("1,100", "1,200"), rows[0], block.head)  # of another year

@@ -12,7 +12,7 @@ from rag.extracting.selection import MOST, WHOLE, choose, options_of
 from rag.extracting.sentence_form import asks_meaning, expected_kinds, kind_asked
 from rag.ranking.sentences import analysis_of
 from rag.synthesizers.extractive import ExtractiveSynthesizer
-from rag.types.answer import Usage
+from rag.types.answer import Synthesis, Usage
 from rag.types.context import Context
 from tests.relevance.asking import answer, ask_of, judged, passage
 
@@ -258,3 +258,51 @@ def test_every_sentence_is_found_word_for_word_in_the_passage_that_it_cites(
     citations = asyncio.run(checked()).citations
     assert len(citations) == text.count(" [")
     assert {citation.support for citation in citations} == {"exact"}
+
+
+LEDGER = """Net sales | $ 1,200 | $ 1,100
+Cost of sales | 800 | 750
+Operating expenses:
+Marketing | 90 | 85
+Total | 90 | 85"""
+LEDGER_HEAD = ("Harbour accounts (in thousands)", "", "Year Ended May 31, 2019", "Year Ended May 31, 2018")
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "row"),
+    [
+        (
+            "What were the net sales of the harbour in 2018?",
+            "Net sales, Year Ended May 31, 2018: $ 1,100",
+            "Net sales | $ 1,200 | $ 1,100",
+        ),
+        (
+            "How much did marketing cost in 2019?",
+            "Operating expenses: Marketing, Year Ended May 31, 2019: 90",
+            "Marketing | 90 | 85",
+        ),
+    ],
+)
+def test_a_figure_is_told_with_its_year_and_unit_and_cited_by_its_row(
+    question: str, told: str, row: str
+) -> None:
+    lines = f"Harbour accounts (in thousands)\nYear Ended May 31,\n2019 | 2018\n{LEDGER}"
+    for content in (LEDGER, lines):  # the head in a chunk before, and in the same one
+        ledger = passage(1, content, title="Harbour")._replace(table_head=LEDGER_HEAD)
+        shown = context_of(judged(question, [ledger, passage(2, BRIDGE)]).passages)
+        text = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown)).text
+        assert text == f"Harbour accounts (in thousands): {told} [1]"
+        reply = asyncio.run(Checker(shown, question=question).whole(Synthesis(text)))
+        quotes = [content[citation.quote_start : citation.quote_end] for citation in reply.citations]
+        assert quotes[-1] == row
+        assert {citation.support for citation in reply.citations} == {"supported"}
+        assert ("2019 | 2018" in quotes[0]) == (content is lines)
+
+
+def test_a_figure_of_another_year_is_not_supported_by_its_row() -> None:
+    question = "What were the net sales of the harbour in 2018?"
+    ledger = passage(1, LEDGER)._replace(table_head=LEDGER_HEAD)
+    said = "Harbour accounts (in thousands): Net sales, Year Ended May 31, 2018: $ 1,200 [1]"
+    shown = context_of(judged(question, [ledger]).passages)
+    reply = asyncio.run(Checker(shown, question=question).whole(Synthesis(said)))
+    assert "supported" not in {citation.support for citation in reply.citations}

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from documents.text.characters import clean_label
+from documents.text.tables import CELLS
 
 _ITEM = re.compile(r"[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s")
 _FIGURE = re.compile(r"[-–—+$€£(]*(?:\d[\d.,]*[%)\]]*|[$€£—–-])")
 _FIGURE_OR_DASH = re.compile(r"[\d$€£—–-]")
-CELLS = " | "  # between the cells of a row
 _LETTER = re.compile(r"[^\W\d_]")
 _CJK = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _NEIGHBOURS = 4  # lines looked at on each side to learn the width of the column

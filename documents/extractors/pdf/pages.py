@@ -1,7 +1,7 @@
 """The raw pages of a PDF, and the protocol that a PDF library fills to be one of the two readers."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 
@@ -47,6 +47,11 @@ class RawPage:
     styles: Sequence[LineStyle | None] = ()
     height: float = 0.0
     pictures: bool = False
+
+    def cut(self, first: int, end: int) -> "RawPage":
+        """Return the page with the lines `first` to `end` alone, the last one not included."""
+        lines = self.text.split("\n")[first:end]
+        return replace(self, text="\n".join(lines), styles=self.styles[first:end])
 
 
 ReaderName = Literal["pdfium", "pypdf"]

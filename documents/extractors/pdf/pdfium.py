@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -30,6 +31,7 @@ _LOOSE = 0.58  # em a letter: plain text takes less, so only looser lines are se
 _WIDE = 1.1  # em: a space is a third of it, in justified text hardly more than half
 _JUSTIFIED = 2.5  # em: no word space is stretched more
 _MOST_SPACES = 60  # of a row
+_SIGNS_BEFORE, _SIGNS_BEHIND = "$€£¥(", "$€£¥%)"
 _SPACE = re.compile(r"(?<=\S) (?=\S)")
 
 
@@ -44,16 +46,33 @@ def read_line_styles(text_page: PdfTextPage, text: str) -> list[LineStyle | None
         return offset if same else int(raw.FPDFText_GetCharIndexFromTextIndex(handle, offset))
 
     styles: list[LineStyle | None] = []
+    lines, starts = text.split("\n"), []
     start = 0
-    for line in text.split("\n"):
+    for line in lines:
         words = line.strip()
         first = start + len(line) - len(line.lstrip())
         style = _read_style(handle, index(first), index(first + len(words) - 1)) if words else None
         if style and style.right - style.left > _LOOSE * style.size * len(words):
             style = replace(style, gaps=_find_gaps(handle, line, index(start), style.size))
         styles.append(style)
+        starts.append(start)
         start += len(line) + 1
+    for number in _lines_near_gaps(styles):  # heads and long rows are as tight as prose
+        style = styles[number]
+        if style and not style.gaps:
+            gaps = _find_gaps(handle, lines[number], index(starts[number]), style.size)
+            styles[number] = replace(style, gaps=gaps)
     return styles
+
+
+def _lines_near_gaps(styles: Sequence[LineStyle | None]) -> list[int]:
+    """Return the lines within two of one with gaps, and the seven above the first such line."""
+    near: set[int] = set()
+    for number, style in enumerate(styles):
+        if style and style.gaps:
+            above = 2 if number and number - 1 in near else 7
+            near.update(range(max(0, number - above), min(len(styles), number + 3)))
+    return sorted(near)
 
 
 # What PDFium writes into, allocated once: a page asks for thousands of letters, one at a time.
@@ -85,11 +104,18 @@ def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) ->
         spaces.append(Gap(index, left, right))
     wide = [gap for gap in spaces if gap.right - gap.left > _WIDE * size]
     widths = [gap.right - gap.left for gap in wide]
-    narrow = [gap.right - gap.left for gap in spaces if gap not in wide]
+    narrow = [
+        gap.right - gap.left for gap in spaces if gap not in wide and not _is_beside_sign(line, gap.index)
+    ]
     if not wide or (narrow and min(widths) < 2 * max(narrow)):
         return ()
     equal = not narrow and max(widths) < min(1.25 * min(widths), _JUSTIFIED * size)
     return () if equal else tuple(wide)
+
+
+def _is_beside_sign(line: str, space: int) -> bool:
+    """Tell if a space is between a figure and its sign, "$ 5" or "5 %": in a table that may be wide, too."""
+    return line[space - 1] in _SIGNS_BEFORE or line[space + 1] in _SIGNS_BEHIND
 
 
 def read_edges(handle: raw.FPDF_TEXTPAGE, index: int) -> tuple[float, float]:

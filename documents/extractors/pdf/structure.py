@@ -1,18 +1,20 @@
 """The structure of a PDF: raw pages -> text in paragraphs, with headings and blocks."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
 
 from documents.extractors.cleaning import clean_page
 from documents.extractors.failures import MAX_TITLE
 from documents.extractors.pdf.heading_detection import DetectedHeading, find_headings
-from documents.extractors.pdf.layout import CELLS, is_item, is_tabular, join_paragraphs
+from documents.extractors.pdf.layout import is_item, is_tabular, join_paragraphs
 from documents.extractors.pdf.pages import LineStyle, OutlineEntry, RawPage
 from documents.extractors.pdf.running_lines import TrimmedPage, take_running_lines
+from documents.extractors.pdf.tables import find_tables
 from documents.text.characters import clean_label
-from documents.types import Block, ChunkType, Heading
+from documents.text.tables import CELLS
+from documents.types import Block, ChunkType, Heading, TableHead
 
 _FEWEST_ROWS = 2  # rows of a table, items of a list
 _LONGEST_ROW = 300  # characters
@@ -148,24 +150,56 @@ def build_structure(raw_pages: Sequence[RawPage], outline: Sequence[OutlineEntry
     title = ""
     if len(outline) < 2:  # a single entry is often just the title
         detected, title = find_headings(pages)
-    texts = _join_pages(pages, detected)
+    joined = _join_pages(pages, detected)
+    texts = [text for text, _ in joined]
     starts = list(accumulate((len(text) + 1 for text in texts[:-1]), initial=0))
     if detected:
         headings = _locate_detected(detected, texts, starts)
     else:
         headings = locate_outline(outline, texts, starts)
-    blocks = (block for text, start in zip(texts, starts, strict=True) for block in find_blocks(text, start))
+    blocks = (
+        replace(block, start_char=start + block.start_char, end_char=start + block.end_char)
+        for (_, own), start in zip(joined, starts, strict=True)
+        for block in own
+    )
     return PdfStructure(texts, trimmed, headings, tuple(blocks), title)
 
 
-def _join_pages(pages: Sequence[RawPage], detected: Sequence[DetectedHeading]) -> list[str]:
-    """Join each page's lines; headings stay apart from paragraphs."""
+def _join_pages(
+    pages: Sequence[RawPage], detected: Sequence[DetectedHeading]
+) -> list[tuple[str, list[Block]]]:
+    """Join each page's lines; headings stay apart from paragraphs, and rows of tables are lines.
+
+    The blocks count from where their page begins.
+    """
     apart: list[dict[str, int]] = [{} for _ in pages]
     for number, heading in enumerate(detected):
         apart[heading.page_index] |= dict.fromkeys(heading.lines, number)
-    return [
-        join_paragraphs(clean_page(mark_cells(page)), own) for page, own in zip(pages, apart, strict=True)
-    ]
+    return [_join_page(page, own) for page, own in zip(pages, apart, strict=True)]
+
+
+def _join_page(page: RawPage, apart: Mapping[str, int]) -> tuple[str, list[Block]]:
+    parts: list[str] = []
+    blocks: list[Block] = []
+    length = done = 0
+
+    def append(text: str, head: TableHead | None = None, *, table: bool = False) -> None:
+        nonlocal length
+        if not text:
+            return
+        start = length + (2 if parts else 0)
+        parts.append(text)
+        length = start + len(text)
+        blocks.extend([Block(start, length, "table", head)] if table else find_blocks(text, start))
+
+    for table in find_tables(page):
+        append(join_paragraphs(clean_page(mark_cells(page.cut(done, table.first))), apart))
+        rows = (clean_page(row).strip() for row in table.rows)
+        append("\n".join(row for row in rows if row), table.head, table=True)
+        done = table.last + 1
+    rest = page.cut(done, len(page.styles)) if done else page
+    append(join_paragraphs(clean_page(mark_cells(rest)), apart))
+    return "\n\n".join(parts), blocks
 
 
 def _locate_detected(

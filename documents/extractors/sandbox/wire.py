@@ -26,6 +26,7 @@ from documents.types import (
     PageLayout,
     PagePicture,
     ReadingProgress,
+    TableHead,
 )
 
 MAX_HEADER_BYTES = 8 * 1024 * 1024
@@ -77,17 +78,22 @@ def _parse_extraction(header: dict[str, Any], text: str) -> Extraction:
         for page in header.pop("pages")
     )
     headings = tuple(Heading(**heading) for heading in header.pop("headings"))
-    blocks = tuple(Block(**block) for block in header.pop("blocks"))
+    blocks = tuple(_parse_block(**block) for block in header.pop("blocks"))
     _check_offsets([edge for page in pages for edge in (page.start_char, page.end_char)], text)
     _check_offsets([heading.start_char for heading in headings], text)
     _check_offsets([edge for block in blocks for edge in (block.start_char, block.end_char)], text)
     warnings = tuple(header.pop("warnings"))
     running = [line for page in pages for line in (page.head, page.foot)]
-    words = [header["title"], *header["metadata"].values(), *warnings, *running]
+    heads = [text for block in blocks if block.head for text in block.head.texts]
+    words = [header["title"], *header["metadata"].values(), *warnings, *running, *heads]
     kinds_known = all(block.kind in _KINDS for block in blocks) and header["source"] in ALL_SOURCES
     if "\x00" in text or not kinds_known or not all(isinstance(word, str) for word in words):
         raise BrokenResult("not an extraction")
     return Extraction(text=text, pages=pages, headings=headings, blocks=blocks, warnings=warnings, **header)
+
+
+def _parse_block(head: dict[str, Any] | None = None, **values: Any) -> Block:
+    return Block(**values, head=TableHead(head["title"], tuple(head["columns"])) if head else None)
 
 
 def _check_offsets(offsets: list[int], text: str) -> None:

@@ -9,6 +9,7 @@ SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.
     ) END AS unread_pages,
     coalesce(nullif(d.title, ''), d.original_filename) AS title,
     c.chunk_index, c.content, c.page_number, c.last_page, c.chapter, c.section, c.start_char, c.token_count,
+    c.table_head,
     found.distance, found.dense_rank, found.sparse_rank, found.sparse_score, found.score,
     found.score AS fused_score, coalesce(a.analysis, '') AS analysis, {sentences}
 FROM found

@@ -58,11 +58,12 @@ SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.
     ) END AS unread_pages,
     coalesce(nullif(d.title, ''), d.original_filename) AS title,
     c.chunk_index, c.content, c.page_number, c.last_page, c.chapter, c.section, c.start_char, c.token_count,
+    c.table_head,
     found.distance, found.dense_rank, found.sparse_rank, found.sparse_score, found.score,
     found.score AS fused_score, coalesce(a.analysis, '') AS analysis, NULL AS bounds, NULL AS similarities
 FROM found
 JOIN documents_chunk AS c ON c.id = found.chunk_id
 JOIN documents_document AS d ON d.id = c.document_id
-LEFT JOIN embeddings_chunkanalysis AS a ON a.chunk_id = c.id AND a.version = 1
+LEFT JOIN embeddings_chunkanalysis AS a ON a.chunk_id = c.id AND a.version = 2
 WHERE ($11::text[] IS NULL OR d.readers IS NULL OR d.readers && $11::text[])
 ORDER BY found.score DESC, found.tie, c.id;

@@ -1,0 +1,117 @@
+"""The rows of tables in a text, each read with its table's head. Plain Python.
+
+A row is a line with ` | ` between its cells. The place of a cell in its row tells its column.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from documents.types import TableHead
+
+CELLS = " | "
+_LETTER = re.compile(r"[^\W\d_]")
+_FIGURE = re.compile(r"(?!(?:19|20)\d\d$)[-–—+$€£(]*\d[\d.,' ]*[%)]*")  # a year may be a head
+TITLE_CHARS = 160
+_NOTE = re.compile(r"(?<=\S) ?\((?:\d{1,2}|[a-z])\)(?=[\s:;,]|$)")  # "Total assets (3)"
+_NEGATIVE = re.compile(
+    r"(?P<sign>(?:[$€£¥] ?)?)\((?:[$€£¥] ?)?(?P<figure>\d[\d.,']*)\)"
+)  # as accounts write it
+_RULE = re.compile(r"[\s|:=-]*")  # Markdown's line below the head
+_NEXT_GROUP = re.compile(r"total\b|summe\b|gesamt", re.IGNORECASE)
+
+
+class TableRow(NamedTuple):
+    """A row of a table: `text[start:end]`.
+
+    group: the line above that the row belongs to, such as "Operating expenses:"; "" if there is none.
+    cells: its own head, and what stands in each column.
+    """
+
+    start: int
+    end: int
+    group: str
+    cells: tuple[str, ...]
+
+
+def is_row(line: str) -> bool:
+    """Tell if a line has cells and a word in the first one."""
+    return CELLS in line and not _RULE.fullmatch(line)
+
+
+def split_row(line: str) -> tuple[str, ...]:
+    """Return the cells of a row; the outer bars of Markdown are none."""
+    line = line.strip()
+    if line.startswith("|") and line.endswith("|") and len(line) > 1:
+        line = line[1:-1]
+    return tuple(" ".join(cell.split()) for cell in re.split(r"(?<!\\)\|", line))
+
+
+def read_head(title: str, cells: Sequence[str]) -> TableHead | None:
+    """Return the head that a table's first row is; None for a row of figures, or with a cell left empty.
+
+    title: the paragraph above; a long one, or one that ends as a sentence does, is none.
+    """
+    if len(cells) < 2 or not all(cells[1:]) or any(_FIGURE.fullmatch(cell) for cell in cells):
+        return None
+    is_title = len(title) <= TITLE_CHARS and not title.endswith((".", "!", "?", ";"))
+    return TableHead(" ".join(title.split()) if is_title else "", tuple(cells))
+
+
+def read_rows(text: str, spans: Sequence[tuple[int, int]], head: TableHead) -> Iterator[tuple[int, TableRow]]:
+    """Yield the rows among the spans, with the place of each; lines of the head are none."""
+    known = f"{head.title}\n{' '.join(head.columns)}".casefold()
+    group = ""
+    for place, (start, end) in enumerate(spans):
+        line = text[start:end]
+        if not is_row(line):
+            group = line if _is_group(line) and line.casefold() not in known else ""
+            continue
+        cells = split_row(line)
+        if all(cell.casefold() in known for cell in cells) or not _LETTER.search(cells[0]):
+            continue
+        if any(cells[1:]):
+            yield place, TableRow(start, end, group, cells)
+        if _NEXT_GROUP.match(cells[0]):
+            group = ""
+
+
+def _is_group(line: str) -> bool:
+    one_line = "\n" not in line and len(line) <= TITLE_CHARS and not line.endswith((".", "!", "?", ";"))
+    return one_line and _LETTER.search(line) is not None
+
+
+def describe_row(row: TableRow, head: TableHead, wanted: frozenset[int] = frozenset()) -> str:
+    """Return the row as one reads it aloud: title, its group and own head, and what stands in its columns.
+
+    Without signs of notes, and with a minus for brackets: in an answer, "(3)" would be a citation.
+
+    wanted: the columns that are told, from 1; all if none of them has anything.
+    """
+    cells = _describe_cells(row, head)
+    told = [text for place, text in cells.items() if place in wanted] or cells.values()
+    return f"{_name_row(row, head)}, {'; '.join(told)}"
+
+
+def says_row(text: str, row: TableRow, head: TableHead) -> bool:
+    """Tell if a text is what `describe_row` returns, for some of the columns."""
+    name = f"{_name_row(row, head)}, "
+    return text.startswith(name) and set(text[len(name) :].split("; ")) <= set(
+        _describe_cells(row, head).values()
+    )
+
+
+def _name_row(row: TableRow, head: TableHead) -> str:
+    parts = (_NOTE.sub("", part).rstrip(": ") for part in (head.title, row.group, row.cells[0]))
+    return ": ".join(filter(None, parts))
+
+
+def _describe_cells(row: TableRow, head: TableHead) -> dict[int, str]:
+    return {place: _describe_cell(row, place, head) for place in range(1, len(row.cells)) if row.cells[place]}
+
+
+def _describe_cell(row: TableRow, place: int, head: TableHead) -> str:
+    name = head.columns[place] if place < len(head.columns) else ""
+    value = _NEGATIVE.sub(r"-\g<sign>\g<figure>", _NOTE.sub("", row.cells[place]))
+    name = _NOTE.sub("", name).rstrip(": ")
+    return f"{name}: {value}" if name else value
