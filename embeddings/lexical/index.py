@@ -55,12 +55,14 @@ def _newest() -> int:
 _SEPARATOR = "\x1f"  # stands in no lexeme
 _GIVEN = "unnest(%s::uuid[], %s::text[], %s::text[]) AS given (chunk_id, lexemes, weights)"
 _LEXEMES = "array_to_tsvector(string_to_array(given.lexemes, chr(31))), given.weights::sparsevec"
+# Of a document: its title, and its file name without the ending.
+DOCUMENT_NAME = r"concat(d.title, ' ', regexp_replace(d.original_filename, '\.[[:alnum:]]{1,8}$', ''))"
 # Those that have words already are left out: a second model's vectors come to the same words.
-_LANGUAGES = """
-    SELECT c.id, d.language, c.table_head
+_LANGUAGES = f"""
+    SELECT c.id, d.language, c.table_head, {DOCUMENT_NAME}
     FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE c.id = ANY(%s) AND NOT EXISTS (SELECT FROM embeddings_lexicalentry l WHERE l.chunk_id = c.id)
-"""
+"""  # noqa: S608
 _INSERT = f"""
     INSERT INTO embeddings_lexicalentry (chunk_id, collection_id, lexemes, weights)
     SELECT given.chunk_id, coalesce(d.replaces_id, d.collection_id), {_LEXEMES}
@@ -95,11 +97,11 @@ _KEEP_DOCUMENTS = """
     WHERE d.id IN (SELECT c.document_id FROM documents_chunk c WHERE c.id = ANY(%s))
     ORDER BY d.id FOR KEY SHARE OF d
 """
-_TEXTS = """
-    SELECT c.id, c.content, d.language, c.table_head
+_TEXTS = f"""
+    SELECT c.id, c.content, d.language, c.table_head, {DOCUMENT_NAME}
     FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE c.id = ANY(%s)
-"""
+"""  # noqa: S608
 
 # Only the index's owner may, who is somebody else where the tables were not made by Knowlex's own role.
 _INDEX_PENDING = """
@@ -108,7 +110,8 @@ _INDEX_PENDING = """
 """
 
 
-ChunkText = tuple[UUID, str, str, Sequence[str]]  # id, content, language, table_head
+# id, content, language, table_head, its document's title and file name
+ChunkText = tuple[UUID, str, str, Sequence[str], str]
 
 
 def store_words(chunks: Sequence[ClaimedChunk]) -> None:
@@ -116,7 +119,7 @@ def store_words(chunks: Sequence[ClaimedChunk]) -> None:
     documents locked.
     """
     rows = execute(_LANGUAGES, [[chunk.chunk_id for chunk in chunks]])
-    known = {id_: (language, head) for id_, language, head in rows}
+    known = {id_: known for id_, *known in rows}
     new = [(one.chunk_id, one.content, *known[one.chunk_id]) for one in chunks if one.chunk_id in known]
     if new:
         execute(_INSERT, _columns(new))
@@ -129,15 +132,18 @@ def replace_words(texts: Sequence[ChunkText]) -> None:
     _describe(texts)
 
 
-def words_of_chunk(content: str, language: str, table_head: Sequence[str]) -> list[str]:
-    """Return the lexemes by which a chunk is found: of its text, and once of its table's head."""
-    return [*lexemes(content, language), *dict.fromkeys(lexemes("\n".join(table_head), language))]
+def words_of_chunk(content: str, language: str, table_head: Sequence[str], name: str) -> list[str]:
+    """Return the lexemes by which a chunk is found: those of its text, and once those of its table's head
+    and of its document's title and file name, which a text seldom repeats.
+    """
+    around = lexemes("\n".join((*table_head, name)), language)
+    return [*lexemes(content, language), *dict.fromkeys(around)]
 
 
 def _describe(texts: Sequence[ChunkText]) -> None:
     """Store the analyses of chunks."""
     analyses = [
-        describe_sentences(content, language, TableHead.of(head)) for _, content, language, head in texts
+        describe_sentences(content, language, TableHead.of(head)) for _, content, language, head, _ in texts
     ]
     execute(_DESCRIBE, {"ids": [id_ for id_, *_ in texts], "analyses": analyses, "version": VERSION})
 
@@ -165,7 +171,7 @@ def _describe_batch(after: UUID, limit: int) -> list[UUID]:
 
 
 def _columns(texts: Sequence[ChunkText]) -> tuple[list[UUID], list[str], list[str]]:
-    words = [words_of_chunk(*text) for _, *text in texts]
+    words = [words_of_chunk(content, language, head, name) for _, content, language, head, name in texts]
     return (
         [id_ for id_, *_ in texts],
         [_SEPARATOR.join(sorted(set(found))) for found in words],
@@ -201,11 +207,12 @@ _PAGES = """
 """
 # Against a worker that stores words of the same document, by the language that it had.
 _LOCK_LANGUAGE = "SELECT language FROM documents_document WHERE id = %s FOR UPDATE"
-_CHUNKS = """
-    SELECT c.id, c.content, c.table_head, c.chunk_index FROM documents_chunk c
+_CHUNKS = f"""
+    SELECT c.id, c.content, c.table_head, {DOCUMENT_NAME}, c.chunk_index
+    FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     JOIN embeddings_lexicalentry l ON l.chunk_id = c.id
     WHERE c.document_id = %s AND c.chunk_index > %s ORDER BY c.chunk_index LIMIT %s
-"""
+"""  # noqa: S608
 _SET_LANGUAGE = "UPDATE documents_document SET language = %s WHERE id = %s"
 _AS_ENGLISH = ("", "en")
 
@@ -258,7 +265,7 @@ def _reindex(document_id: UUID, language: str, everything: bool) -> ReindexedDoc
 def _analyse(document_id: UUID, language: str) -> int:
     count, rows = 0, execute(_CHUNKS, [document_id, -1, BATCH])
     while rows:
-        replace_words([(id_, content, language, head) for id_, content, head, _ in rows])
+        replace_words([(id_, content, language, head, name) for id_, content, head, name, _ in rows])
         count += len(rows)
-        rows = execute(_CHUNKS, [document_id, rows[-1][3], BATCH])
+        rows = execute(_CHUNKS, [document_id, rows[-1][-1], BATCH])
     return count

@@ -48,7 +48,7 @@ def test_words_are_analysed_by_the_language_that_is_told(stored):
 
     assert (done[german].language, done[german].chunks) == ("de", 2)
     assert (done[english].language, done[english].chunks) == ("en", 0)  # the same analysis as before
-    assert words_of(german) == {*lexemes(GERMAN, "de"), "kenia"}
+    assert words_of(german) == {*lexemes(GERMAN, "de"), "kenia", "stored"}  # and its file's name
     assert words_of(english) == before
     assert (count_of("die"), count_of("haus"), count_of("kenia"), count_of("")) == (0, 2, 2, 4)
     assert stored_languages() == ["de", "en"]
@@ -67,4 +67,4 @@ def test_what_is_embedded_later_is_analysed_by_its_documents_language(add_docume
     Document.objects.filter(pk=document).update(language="de")
     services.request_embeddings(access=FULL)
     services.embed_batch(new_id())
-    assert words_of(document) == set(lexemes(GERMAN, "de"))
+    assert words_of(document) == {*lexemes(GERMAN, "de"), "stored"}
