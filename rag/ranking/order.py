@@ -1,10 +1,12 @@
 """The order that the default reranker gives to passages, as a number for each. Plain Python.
 
-    strength = c + 1.5 * b + max over the sentences of (s + 0.2 * c1 + 0.2 * c2)
+    strength = c + 1.5 * b + max over the sentences of (s + 0.2 * c1 + 0.2 * c2) + n
 
 c: cosine of passage and question; s: of the sentence. b: the passage's BM25 as a share [0, 1) of the most
 that the question's words can give. c1: share of the question's idf mass in the sentence, c2: with the one
-before it. A passage without sentence vectors has c for s; one that was not compared at all has neither.
+before it. n: what the question's words that only the document's title or file name has would have added to b,
+c1 and c2, had the passage said each of them once in every sentence. A passage without sentence vectors has c
+for s; one that was not compared at all has neither.
 
 The first half keeps what fits a question as a whole, the second what answers it in one place: by RRF the
 articles' questions have hit@1 .82 and Cranfield nDCG@10 .404, by the best sentence alone .88 and .396, by
