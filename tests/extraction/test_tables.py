@@ -161,3 +161,12 @@ def test_a_row_is_read_with_its_head():
     assert said == f"{block.head.title} Income: Net sales, Year Ended May 31, 2018: $ 1,100"
     assert says_row(said, rows[0], block.head)
     assert not says_row(said.replace("1,100", "1,200"), rows[0], block.head)  # of another year
+
+
+def test_a_line_above_a_table_and_one_below_are_in_its_chunk():
+    page = [Words("Mirow Lighthouses Inc.", 760), *STATEMENT[:-2], Words("See accompanying notes.", 560)]
+    chunks = SentenceChunker(tokenizer=WordPieceCounter()).split(read(page), ChunkingSettings())
+    assert [(chunk.content[:22], chunk.content[-23:]) for chunk in chunks] == [
+        ("Mirow Lighthouses Inc.", "See accompanying notes.")
+    ]
+    assert chunks[0].table

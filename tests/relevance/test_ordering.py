@@ -57,6 +57,14 @@ def test_what_was_found_by_words_alone_is_ordered_by_words() -> None:
     assert order(QUESTION, *passages)[0] == CLOSE
 
 
+def test_what_its_documents_name_says_a_passage_need_not_say() -> None:
+    question = "What were the harbour dues of Mirow in 1902?"
+    naming = passage(1, "Mirow lies on the northern shore of the lake.", title="Mirow")
+    ledger = passage(2, "Harbour dues were 90 guilders in 1902.", title="Accounts of Mirow")
+    other = passage(3, "Harbour dues were 70 guilders in 1902.", title="Accounts of Ghent")
+    assert order(question, other, naming, ledger)[0] == ledger.content
+
+
 def test_each_passage_is_read_by_the_analysis_of_its_own_language() -> None:
     german = passage(1, "Die Türme von Gent wurden restauriert.")._replace(language="de")
     other = passage(2, "Die Glocken von Gent läuten.")._replace(language="de")
