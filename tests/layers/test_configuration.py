@@ -46,7 +46,7 @@ def documented() -> dict[str, list[str]]:
     text = (PROJECT / "docs/configuration.md").read_text()
     rows = [row.split("|") for row in text.splitlines() if row.startswith("| `")]
     cells = [(names, [one.strip(" `") for one in told.split(",")]) for _, names, told, *_ in rows]
-    return {name: [*told, ""] for names, told in cells for name in re.findall(r"`([A-Z_]+)`", names)}
+    return {name: [*told, ""] for names, told in cells for name in re.findall(r"`([A-Z0-9_]+)`", names)}
 
 
 def names_in(file: str) -> set[str]:
@@ -63,7 +63,7 @@ def test_every_variable_stands_in_the_example_file():
 
 def test_the_example_file_shows_the_defaults():
     """Those of databases and brokers are examples: by default they are embedded."""
-    lines = re.findall(r"^#([A-Z_]+)=(.*)$", (PROJECT / ".env.example").read_text(), re.MULTILINE)
+    lines = re.findall(r"^#([A-Z0-9_]+)=(.*)$", (PROJECT / ".env.example").read_text(), re.MULTILINE)
     shown = {
         name: value for name, value in lines if not name.endswith(("DATABASE_URL", "READ_URL", "REDIS_URL"))
     }
