@@ -165,6 +165,37 @@ def test_a_store_outside_wants_its_url(monkeypatch: pytest.MonkeyPatch, store: s
     assert read_environment().vector_store_url == "http://stores.example:6333"
 
 
+S3 = {"KNOWLEX_FILES": "s3", "KNOWLEX_S3_BUCKET": "files"}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"KNOWLEX_FILES": "s3"}, "KNOWLEX_S3_BUCKET: is needed"),
+        ({**S3, "KNOWLEX_S3_ACCESS_KEY_ID": "one"}, "KNOWLEX_S3_SECRET_ACCESS_KEY: is needed"),
+        ({**S3, "KNOWLEX_S3_SECRET_ACCESS_KEY": "other"}, "KNOWLEX_S3_ACCESS_KEY_ID: is needed"),
+        ({**S3, "KNOWLEX_S3_BUCKET": "../files"}, "KNOWLEX_S3_BUCKET"),
+        ({**S3, "KNOWLEX_S3_ENDPOINT": "minio:9000"}, "KNOWLEX_S3_ENDPOINT"),
+    ],
+)
+def test_a_bucket_wants_its_name_and_both_keys(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], said: str
+):
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ImproperlyConfigured, match=said):
+        read_environment()
+
+
+def test_a_bucket_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    for name, value in S3.items():
+        monkeypatch.setenv(name, value)
+    assert read_environment().knowlex_s3_bucket == "files"
+    monkeypatch.setattr("knowlex.environment.find_spec", lambda name: None)
+    with pytest.raises(ImproperlyConfigured, match=r"KNOWLEX_FILES: .*requirements-s3\.txt"):
+        read_environment()
+
+
 def test_unusable_values_end_the_start_in_one_line_that_names_them():
     wrong = {
         "KNOWLEX_EMBEDDER": "clippy",

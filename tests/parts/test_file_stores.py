@@ -12,8 +12,11 @@ from django.db import connection
 
 from documents.file_stores.local import LocalFiles
 from documents.file_stores.s3 import S3Files
+from documents.library import storage
 from documents.protocols import FileStore
+from embeddings.sanity.files import GRACE_S, check_files
 from knowlex.base.errors import FilesUnavailable
+from tests.support.api import UNKNOWN_ID
 from tests.support.s3 import S3Server
 from tests.support.servers import port_of_nobody
 
@@ -160,6 +163,27 @@ def test_many_files_are_listed_page_by_page(prefix: str, s3: S3Server, monkeypat
     assert len(set(names)) == len(names) == 23
     some = names[3:20:4]
     assert store.sizes(some) == dict.fromkeys(some, 1)
+
+
+def test_what_no_row_names_is_told_by_sanity_and_swept_once_it_is_old(
+    prefix: str, s3: S3Server, settings: LazySettings, staged: MakeStaged, tmp_path: Path
+):
+    def use(**options: float) -> None:
+        part = {"class": "documents.file_stores.s3.S3Files", "options": s3.options(prefix) | options}
+        settings.KNOWLEX = settings.KNOWLEX | {"FILE_STORE": part}
+
+    def unknown() -> int:
+        return next(one.broken for one in check_files(deep=False) if one.name == "file_without_row")
+
+    settings.MEDIA_ROOT = str(tmp_path)
+    use()
+    name = storage.file_store().keep(f"documents/{UNKNOWN_ID}.pdf", staged(b"x"))
+    s3.bucket.put_object(Key=f"{prefix}/documents/not-ours.pdf", Body=b"x")
+    assert (unknown(), storage.sweep_orphan_files()) == (0, 0)
+    use(unowned_after_s=-2 * GRACE_S)
+    assert (unknown(), storage.sweep_orphan_files()) == (2, 1)
+    assert name not in s3.keys(prefix)
+    assert "documents/not-ours.pdf" in s3.keys(prefix)
 
 
 def test_a_file_that_is_cut_off_on_its_way_is_no_shorter_file(prefix: str, s3: S3Server, staged: MakeStaged):

@@ -217,6 +217,7 @@ def test_a_file_that_is_lost_is_told_by_sanity_and_comes_back_from_a_backup(
         stack.postgres.drop_database(database)
 
 
+@pytest.mark.slow
 def test_files_move_to_a_bucket_by_a_copy(stack: Stack, s3: S3Server, tmp_path: Path):
     """From a data folder, by any program that copies: names are the same."""
     local = {"KNOWLEX_FILES": "local", "KNOWLEX_DATA_DIR": str(tmp_path / "data")}
