@@ -4,8 +4,8 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH
 WORKDIR /app
-COPY requirements.txt .
-RUN pip install -r requirements.txt
+COPY requirements.txt requirements-s3.txt ./
+RUN pip install -r requirements.txt -r requirements-s3.txt
 COPY . .
 # The local embedding models are part of the image: a container needs no network to start.
 RUN LOG_LEVEL=ERROR KNOWLEX_DATA_DIR=/tmp/build KNOWLEX_MODELS_DIR=/opt/models python manage.py build_model --all \

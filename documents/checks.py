@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from knowlex.runtime.components import component
 
 PARTS = (
+    "FILE_STORE",
     "EXTRACTOR",
     "TOKENIZER",
     "CHUNKER_FIXED",

@@ -1,15 +1,17 @@
 """The protocols of ingestion's parts, which settings.KNOWLEX can exchange."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 from documents.types import (
     UPLOAD_SOURCES,
     ChunkDraft,
     ChunkingSettings,
     Extraction,
+    FilesState,
+    KeptFile,
     PageLayout,
     PagePicture,
     ReadingProgress,
@@ -17,6 +19,68 @@ from documents.types import (
 )
 
 OnProgress = Callable[[ReadingProgress], None]
+
+
+class FileStore(Protocol):
+    """Role FILE_STORE: the uploaded files by name; what stands under a name never changes.
+
+    Every method raises StorageUnavailable where a write finds no room or no right, and FilesUnavailable where
+    the store cannot be reached or refuses this server.
+    """
+
+    @property
+    def place(self) -> str:
+        """Return what has to be the same on every host, in a person's words."""
+        ...
+
+    @property
+    def is_service(self) -> bool:
+        """Return whether it is one for all hosts by itself, and not a folder that each of them has."""
+        ...
+
+    @property
+    def unowned_after_s(self) -> float:
+        """Return the age in seconds from which on a file that no row names belongs to no upload."""
+        ...
+
+    def keep(self, name: str, staged: Path) -> str:
+        """Store a staged file, whole or not at all, safe on disk; return its name, which may be another.
+
+        The staged file may be moved.
+        """
+        ...
+
+    def put(self, name: str, source: IO[bytes]) -> None:
+        """Store a file of a backup under just this name; one that is there and as large is the same."""
+        ...
+
+    def open(self, name: str) -> IO[Any]:
+        """Open a file to be read from its beginning, a block at a time. Raises FileNotFoundError."""
+        ...
+
+    def path(self, name: str) -> Path | None:
+        """Return where it lies on this machine, there or not; None from a store that is elsewhere."""
+        ...
+
+    def sizes(self, names: Collection[str]) -> dict[str, int]:
+        """Return the bytes of those files that are there. Names that lie together are asked for together."""
+        ...
+
+    def list_files(self) -> Iterator[KeptFile]:
+        """Yield all files, in no order."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Delete a file; nothing happens if it is not there."""
+        ...
+
+    def remove_unowned(self, name: str, is_owned: Callable[[], bool]) -> bool:
+        """Delete a file that no upload has in hand and that is not owned, asked last; return if it went."""
+        ...
+
+    def check(self) -> FilesState:
+        """Tell if an upload would find its place, by writing something small."""
+        ...
 
 
 class TextExtractor(Protocol):

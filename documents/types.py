@@ -8,10 +8,21 @@ Source = Literal["PDF", "MARKDOWN", "HTML", "DOCX", "TEXT"]
 ReadBy = Literal["pdfium", "pypdf", "ocr", "text", "none"]
 ChunkType = Literal["paragraph", "list", "table", "code"]
 Strategy = Literal["fixed", "sentence", "semantic"]
+FilesState = Literal["writable", "full", "read_only", "missing", "refused"]
 
+KEPT = "documents"  # where files are, in the names that rows have for them
 STRATEGIES: tuple[Strategy, ...] = ("fixed", "sentence", "semantic")
 ALL_SOURCES: frozenset[Source] = frozenset({"PDF", "MARKDOWN", "HTML", "DOCX", "TEXT"})
 UPLOAD_SOURCES: frozenset[Source] = frozenset({"PDF", "MARKDOWN"})  # what the Knowlex API takes
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """A file in the store. name: as rows have it. age_s: since it came, by the store's own clock."""
+
+    name: str
+    size_bytes: int
+    age_s: float
 
 
 PAGE_WARNINGS = {

@@ -3,10 +3,11 @@
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Event, Thread, Timer
 from typing import Any
 
+import psycopg
 from celery import Celery
 from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.conf import settings
@@ -16,11 +17,10 @@ from django.db import close_old_connections, connection
 from documents.ingest.idempotency import forget_expired
 from documents.ingest.jobs import forget_finished_jobs
 from documents.library import collection_states, page_cache, storage
-from documents.library.storage import sweep_orphan_files
 from embeddings import indexing, services, tasks
 from embeddings.external import configuration
 from embeddings.lexical import index
-from knowlex.base.errors import BrokerUnavailable, DatabaseUnavailable
+from knowlex.base.errors import BrokerUnavailable, DatabaseUnavailable, FilesUnavailable
 
 FOLDER_CHECK_EVERY_S = 15.0
 log = logging.getLogger(__name__)
@@ -38,9 +38,9 @@ class DocumentReading:
         if time.monotonic() < self._due or not self._is_wanted():
             return
         self._due = time.monotonic() + FOLDER_CHECK_EVERY_S
-        on = not storage.is_other_folder()
-        if not on:
-            log.error("this worker reads no documents", extra={"reason": storage.OTHER_FOLDER})
+        if reason := _find_reason_not_to_read():
+            log.error("this worker reads no documents", extra={"reason": reason})
+        on = not reason
         if on != self._on:
             self._turn(on=on)
 
@@ -56,10 +56,22 @@ class DocumentReading:
         self._on = on
 
 
+def _find_reason_not_to_read() -> str:
+    try:
+        return storage.describe_other_folder() if storage.is_other_folder() else ""
+    except FilesUnavailable as exc:
+        return exc.message
+
+
 EVERY_S = 3.0
 CHORES_EVERY_S = 300.0
 SHUTDOWN_GRACE_S = 10.0
-log = logging.getLogger(__name__)
+LEADER_LOCK = 0x6B780103
+# PostgreSQL itself ends the session of a leader whose host is gone, after 20 s without any answer.
+_LEAD = """
+    SELECT pg_try_advisory_lock(%s) FROM (SELECT set_config('tcp_keepalives_idle', '5', false),
+        set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)) set
+"""
 _also: list[Callable[[], object]] = []
 _described = Event()
 
@@ -67,6 +79,36 @@ _described = Event()
 def add_sweep_work(work: Callable[[], object]) -> None:
     """Do this with every sweep, too: for apps above this one."""
     _also.append(work)
+
+
+class Leadership:
+    """Which worker group, of those on all hosts, does the chores that are for all: who has a lock.
+
+    The lock is of a session of PostgreSQL's that ends with the group. Each chore stands being done by two:
+    should the session end unseen while chores are done, the next leader may begin them, too.
+    """
+
+    def __init__(self) -> None:
+        self._session: psycopg.Connection | None = None
+
+    def is_ours(self) -> bool:
+        """Tell if this group leads; it does from now on if nobody else did. Raises psycopg.Error."""
+        if self._session is not None:
+            try:
+                self._session.execute("SELECT 1")
+                return True
+            except psycopg.Error:
+                self._session.close()
+                self._session = None
+        session = psycopg.connect(
+            settings.DATABASE_URL, autocommit=True, connect_timeout=2, tcp_user_timeout=4000
+        )
+        if session.execute(_LEAD, [LEADER_LOCK]).fetchone() != (True,):
+            session.close()
+            return False
+        log.info("this worker group does the chores of all")
+        self._session = session
+        return True
 
 
 class Sweeper:
@@ -79,6 +121,7 @@ class Sweeper:
     def __init__(self) -> None:
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="sweeper", daemon=True)
+        self._leadership = Leadership()
         self._chores: Thread | None = None
         self._chores_due = 0.0
         self._folded_until = 0
@@ -119,7 +162,7 @@ class Sweeper:
         index.index_pending()
         if time.monotonic() >= self._chores_due and not (self._chores and self._chores.is_alive()):
             self._chores_due = time.monotonic() + CHORES_EVERY_S
-            self._chores = Thread(target=_do_chores, name="chores", daemon=True)
+            self._chores = Thread(target=_do_chores, args=[self._leadership], name="chores", daemon=True)
             self._chores.start()
 
     def _ship(self) -> None:
@@ -131,24 +174,37 @@ class Sweeper:
         tasks.enqueue_lost_deliveries()
 
 
-def _do_chores() -> None:
+def _do_chores(leadership: Leadership) -> None:
     """Run what may take long in a thread of its own: an index can take minutes to build."""
-    chores = (
-        forget_finished_jobs,
-        sweep_orphan_files,
-        page_cache.sweep,
-        forget_expired,
-        services.forget_old_runs,
-        indexing.maintain_indexes,
-        _describe_missing,
-    )
-    for chore in chores:
+    for chore in _chores(leadership):
         try:
             chore()
         except Exception:  # tried again in five minutes, and no reason to leave the others
             log.exception("a chore failed")
         finally:
             connection.close()
+
+
+def _chores(leadership: Leadership) -> Iterator[Callable[[], object]]:
+    """Yield those of this host, and if this group leads, those of all."""
+    yield storage.sweep_incoming
+    yield page_cache.sweep
+    is_folder = not storage.file_store().is_service
+    if is_folder:  # which another host may not see
+        yield storage.sweep_stored_files
+    try:
+        leads = leadership.is_ours()
+    except psycopg.Error as exc:
+        log.warning("chores put off", extra={"error": type(exc).__name__})
+        return
+    if leads:
+        if not is_folder:
+            yield storage.sweep_stored_files
+        yield forget_finished_jobs
+        yield forget_expired
+        yield services.forget_old_runs
+        yield indexing.maintain_indexes
+        yield _describe_missing
 
 
 def _describe_missing() -> None:

@@ -20,15 +20,17 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
 django.setup(set_prefix=False)
 
 from django.conf import settings  # noqa: E402
+from django.db import connection  # noqa: E402
 
-from documents.library import storage  # noqa: E402
-from knowlex.base.errors import KnowlexError  # noqa: E402
+from documents.library import page_cache, storage  # noqa: E402
+from knowlex.base.errors import DatabaseUnavailable, KnowlexError  # noqa: E402
 from knowlex.db.pool import close_pool  # noqa: E402
 from knowlex.web.body import Message, Receive  # noqa: E402
 from knowlex.web.handler import Handler, Send  # noqa: E402
 from rag import health  # noqa: E402
 from rag.answering import lifecycle, parts  # noqa: E402
 
+SWEEP_EVERY_S = 300.0
 log = logging.getLogger(__name__)
 
 
@@ -43,15 +45,15 @@ async def application(scope: dict[str, Any], receive: Receive, send: Send) -> No
 
 async def _serve_lifespan(receive: Receive, send: Send) -> None:
     """Start at once: a database that comes later is found by the first request that needs it."""
-    warming: asyncio.Task[None] | None = None
+    tasks: list[asyncio.Task[None]] = []
     while True:
         message: Message = await receive()
         if message["type"] == "lifespan.startup":
-            warming = asyncio.create_task(_warm_up())
+            tasks = [asyncio.create_task(_warm_up()), asyncio.create_task(_keep_host_clean())]
             await send({"type": "lifespan.startup.complete"})
         elif message["type"] == "lifespan.shutdown":
-            if warming is not None:
-                warming.cancel()
+            for task in tasks:
+                task.cancel()
             await _close()
             await send({"type": "lifespan.shutdown.complete"})
             return
@@ -71,6 +73,24 @@ def _import_pipeline() -> None:
 async def _warm_up_models() -> None:
     await health.warm_up()
     await health.warm_up_reranker()
+
+
+async def _keep_host_clean() -> None:
+    """Sweep this host's folder at the start and every 5 min; a host may have no workers, which do it, too."""
+    while settings.WEB_PROCESS in ("", "0"):
+        await asyncio.to_thread(_sweep_host)
+        await asyncio.sleep(SWEEP_EVERY_S)
+
+
+def _sweep_host() -> None:
+    """Remove what crashes have left, and the pictures of documents that were deleted on another host."""
+    try:
+        storage.sweep_incoming()
+        page_cache.sweep()
+    except (DatabaseUnavailable, OSError) as exc:
+        log.warning("sweep put off", extra={"error": type(exc).__name__})
+    finally:
+        connection.close()
 
 
 async def _log_failure(loading: Awaitable[None]) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 from socket import gethostname
 from typing import Annotated, Any, Literal, Self
@@ -113,6 +114,14 @@ class Environment(BaseSettings):
     knowlex_url_ingest: Literal["on", "off"] = "off"
     knowlex_url_allowed_hosts: Annotated[str, AfterValidator(values.host_list)] = ""
 
+    knowlex_files: Literal["local", "s3"] = "local"
+    knowlex_s3_bucket: str = Field(default="", pattern=r"^([A-Za-z0-9][\w.-]{1,62})?$")
+    knowlex_s3_prefix: str = Field(default="", max_length=200, pattern=r"^[\w.!()/-]*$")
+    knowlex_s3_endpoint: WebUrl = ""
+    knowlex_s3_region: str = Field(default="us-east-1", pattern=r"^[\w-]+$")
+    knowlex_s3_access_key_id: Key = ""
+    knowlex_s3_secret_access_key: Key = ""
+
     knowlex_pdf_reader: Literal["auto", "pypdf", "pdfium"] = "auto"
     knowlex_ocr: Literal["auto", "on", "off"] = "auto"
     knowlex_ocr_languages: str = Field(default="", pattern=r"^([\w/-]+(\+[\w/-]+)*)?$")
@@ -142,6 +151,7 @@ class Environment(BaseSettings):
         self._check_claim_judge()
         self._check_vector_store()
         self._check_oidc()
+        self._check_files()
         if self.knowlex_chunk_overlap * 2 > self.knowlex_chunk_tokens:
             raise ValueError("KNOWLEX_CHUNK_OVERLAP: must be at most half of KNOWLEX_CHUNK_TOKENS")
         return self
@@ -203,6 +213,17 @@ class Environment(BaseSettings):
         missing = [variable for variable, value in needed.items() if not value]
         if 0 < len(missing) < len(needed):
             raise ValueError(f"{missing[0]}: is needed, too, to log in by OpenID Connect")
+
+    def _check_files(self) -> None:
+        if self.knowlex_files == "local":
+            return
+        if not self.knowlex_s3_bucket:
+            raise ValueError("KNOWLEX_S3_BUCKET: is needed for KNOWLEX_FILES=s3")
+        if bool(self.knowlex_s3_access_key_id) != bool(self.knowlex_s3_secret_access_key):
+            lacking = "SECRET_ACCESS_KEY" if self.knowlex_s3_access_key_id else "ACCESS_KEY_ID"
+            raise ValueError(f"KNOWLEX_S3_{lacking}: is needed, too")
+        if find_spec("botocore") is None:
+            raise ValueError("KNOWLEX_FILES: s3 needs botocore; pip install -r requirements-s3.txt")
 
     @property
     def require_api_key(self) -> bool:
@@ -287,6 +308,7 @@ class Environment(BaseSettings):
 SECRET = {  # or URLs, which may hold passwords
     *("DATABASE_URL", "DATABASE_READ_URL", "REDIS_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
     *("KNOWLEX_RERANKER_URL", "KNOWLEX_RERANKER_API_KEY", "VECTOR_STORE_URL", "VECTOR_STORE_API_KEY"),
+    *("KNOWLEX_S3_ENDPOINT", "KNOWLEX_S3_ACCESS_KEY_ID", "KNOWLEX_S3_SECRET_ACCESS_KEY"),
     "KNOWLEX_SECRET_KEY",
     "KNOWLEX_OIDC_CLIENT_SECRET",
 }

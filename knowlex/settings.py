@@ -329,8 +329,23 @@ VECTOR_STORES: dict[str, dict[str, Any]] = {
 }
 VECTOR_STORE_COLLECTION = ENV.vector_store_collection  # what its collections' names begin with
 # How documents are split where neither the job nor the collection says it.
+FILE_STORES: dict[str, dict[str, Any]] = {
+    "local": {"class": "documents.file_stores.local.LocalFiles"},
+    "s3": {
+        "class": "documents.file_stores.s3.S3Files",
+        "options": {
+            "bucket": ENV.knowlex_s3_bucket,
+            "prefix": ENV.knowlex_s3_prefix,
+            "endpoint": ENV.knowlex_s3_endpoint,
+            "region": ENV.knowlex_s3_region,
+            "access_key_id": ENV.knowlex_s3_access_key_id,
+            "secret_access_key": ENV.knowlex_s3_secret_access_key,
+        },
+    },
+}
 CHUNKING = ChunkingSettings(size=ENV.knowlex_chunk_tokens, overlap=ENV.knowlex_chunk_overlap)
 KNOWLEX: dict[str, dict[str, Any]] = {
+    "FILE_STORE": FILE_STORES[ENV.knowlex_files],
     "EXTRACTOR": {
         "class": "documents.extractors.sandbox.extractor.SandboxedExtractor",
         "options": {

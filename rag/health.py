@@ -195,8 +195,8 @@ async def _writes(connection: psycopg.AsyncConnection[Any]) -> str:
 
 
 async def _files(latest: Sequence[str]) -> str:
-    """Return the folder's state. latest: files that should be in it."""
-    return await asyncio.wrap_future(_look.submit(storage.check_folder, latest))
+    """Return the store's state. latest: files that should be in it."""
+    return await asyncio.wrap_future(_look.submit(storage.check_files, latest))
 
 
 async def _broker() -> bool:

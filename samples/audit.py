@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-REQUIREMENTS = Path(__file__).parents[1] / "requirements.txt"
+REQUIREMENTS = [Path(__file__).parents[1] / name for name in ("requirements.txt", "requirements-s3.txt")]
 
 
 def judge(report: Mapping[str, Any]) -> tuple[list[str], bool]:
@@ -34,7 +34,13 @@ def judge(report: Mapping[str, Any]) -> tuple[list[str], bool]:
 
 def main() -> None:
     options = ["--no-deps", "--disable-pip", "--format", "json", "--progress-spinner", "off"]
-    command = [sys.executable, "-m", "pip_audit", "-r", str(REQUIREMENTS), *options]
+    command = [
+        sys.executable,
+        "-m",
+        "pip_audit",
+        *(f"--requirement={path}" for path in REQUIREMENTS),
+        *options,
+    ]
     audit = subprocess.run(command, capture_output=True, text=True)
     try:
         report = json.loads(audit.stdout)

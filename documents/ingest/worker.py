@@ -6,11 +6,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from pathlib import Path
 from uuid import UUID
 
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import transaction
 
 from documents.ingest import queue, writer
@@ -19,7 +17,14 @@ from documents.library.storage import Staging
 from documents.models import Document, IngestItem
 from documents.text.characters import clean_filename
 from documents.types import ALL_SOURCES, ChunkDraft, ChunkingSettings, Extraction, ReadingProgress
-from knowlex.base.errors import DatabaseUnavailable, DependencyUnavailable, Forbidden, KnowlexError, NotFound
+from knowlex.base.errors import (
+    DatabaseUnavailable,
+    DependencyUnavailable,
+    FilesUnavailable,
+    Forbidden,
+    KnowlexError,
+    NotFound,
+)
 from knowlex.base.ids import new_id
 from knowlex.db.leases import LeaseLost
 from knowlex.db.threads import Heartbeat, with_retries
@@ -27,8 +32,8 @@ from knowlex.db.threads import Heartbeat, with_retries
 PROGRESS_EVERY_S = 1.0
 FILE_WITHIN = timedelta(minutes=2)  # of the first claim, a worker that has the file has claimed it
 FILE_GONE = (
-    "The document's file is not where the workers look for it (KNOWLEX_DATA_DIR/files, which web servers and "
-    "workers must share)."
+    "The document's file is not where the workers look for it ({place}, which web servers and workers must "
+    "share)."
 )
 log = logging.getLogger(__name__)
 
@@ -70,6 +75,9 @@ class _DocumentRun:
             log.info("document given up: it was deleted or taken over", extra={"item": str(self.item.id)})
         except _FileNotFound:
             self._leave()
+        except FilesUnavailable as exc:
+            log.warning("document put back", extra={"item": str(self.item.id), "reason": exc.message})
+            self._end(lambda: queue.hand_over(self.item, self.lease))  # however long it takes
         except DependencyUnavailable as exc:
             self._try_later(exc)
         except KnowlexError as exc:
@@ -87,14 +95,18 @@ class _DocumentRun:
         self._refuse_duplicate()
         if not storage.has_file(self.item.file):
             raise _FileNotFound
-        path = Path(default_storage.path(self.item.file))
-        extraction = writer.read_file(
-            path,
-            filename=self.item.filename,
-            sources=ALL_SOURCES,
-            on_progress=self._on_progress,
-            patient=True,
-        )
+        size = self.item.size_bytes or settings.MAX_UPLOAD_BYTES
+        try:
+            with storage.local_copy(self.item.file, size_bytes=size) as path:
+                extraction = writer.read_file(
+                    path,
+                    filename=self.item.filename,
+                    sources=ALL_SOURCES,
+                    on_progress=self._on_progress,
+                    patient=True,
+                )
+        except FileNotFoundError as exc:
+            raise _FileNotFound from exc
         chunking = ChunkingSettings(**self.item.job.settings)
         if chunking.strategy == "semantic":  # takes as long as embedding
             self._written_at = 0.0
@@ -177,11 +189,11 @@ class _DocumentRun:
         """Leave the item to workers that have its file; fail it if none came in time."""
         log.error(
             "document left to other workers",
-            extra={"item": str(self.item.id), "reason": storage.OTHER_FOLDER},
+            extra={"item": str(self.item.id), "reason": storage.describe_other_folder()},
         )
         waited = queue.waited_before_claim(self.item)
         if waited > FILE_WITHIN and not storage.is_other_folder(missing=[self.item.file]):
-            self._fail(NotFound.code, FILE_GONE)
+            self._fail(NotFound.code, FILE_GONE.format(place=storage.file_store().place))
         else:
             self._end(lambda: queue.hand_over(self.item, self.lease))
 

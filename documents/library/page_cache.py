@@ -18,7 +18,7 @@ from django.core.files.storage import default_storage
 
 from knowlex.db.threads import execute, with_retries
 
-FOLDER = "views"
+FOLDER, ORIGINAL = "views", "original"
 _USED = """
     SELECT DISTINCT d.checksum FROM documents_collection c JOIN documents_document d ON d.collection_id = c.id
     WHERE d.checksum = ANY(%(checksums)s)
@@ -55,9 +55,33 @@ def write(checksum: str, name: str, data: bytes) -> None:
         trim(settings.PAGE_CACHE_BYTES)
 
 
+def find_original(checksum: str) -> Path | None:
+    """Return the copy of a document's file that is kept here, if there is one. It counts as used now."""
+    path = _folder(checksum) / ORIGINAL
+    try:
+        os.utime(path)
+    except OSError:
+        return None
+    return path
+
+
+def keep_original(checksum: str, path: Path) -> None:
+    """Keep a copy of a document's file, which is moved from beside this folder."""
+    size, folder = path.stat().st_size, _folder(checksum)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.replace(folder / ORIGINAL)
+    except OSError as exc:
+        log.warning("file not cached", extra={"error": type(exc).__name__})
+        return
+    if _is_trimming_due(size):
+        trim(settings.PAGE_CACHE_BYTES)
+
+
 def count_files(checksums: Iterable[str]) -> int:
-    """Count what is kept of these documents."""
-    return sum(len(list(_files(_folder(checksum)))) for checksum in checksums)
+    """Count the pictures and layouts that are kept of these documents."""
+    files = (path for checksum in checksums for path in _files(_folder(checksum)))
+    return sum(path.name != ORIGINAL for path in files)
 
 
 def remove(checksums: Iterable[str]) -> None:

@@ -1,55 +1,56 @@
-"""Storage of files: `incoming/` while an upload is under way, then Django's storage under the document's id.
+"""Storage of files: `incoming/` on this machine while an upload is under way, then the part FILE_STORE.
 
-Both lie in the same file system, so that keeping a file is a rename. A file of an upload that is under way
-is locked (flock) by its process and unlocked by the kernel when that process dies: what is old, without a row
-and not locked was left behind by a crash.
+A file of an upload that is under way is locked (flock) by its process and unlocked by the kernel when that
+process dies: what is old, without a row and not locked was left behind by a crash.
 
 While a backup is made, the files of rows that go stay where they are, since its snapshot has the rows: the
 sweep removes them afterwards.
 """
 
-import errno
 import fcntl
 import hashlib
 import logging
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import IO, Literal
+from typing import IO, Any
 from uuid import UUID
 
-from django.conf import settings
-from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import OperationalError, connection, transaction
 
 from documents.models import Document, IngestItem
-from knowlex.base.errors import DatabaseUnavailable, InvalidInput, PayloadTooLarge, StorageUnavailable
+from documents.models.documents import stored_name
+from documents.protocols import FileStore
+from documents.types import KEPT, FilesState
+from knowlex.base.errors import (
+    DatabaseUnavailable,
+    DependencyUnavailable,
+    FilesUnavailable,
+    InvalidInput,
+    PayloadTooLarge,
+    StorageUnavailable,
+)
 from knowlex.base.ids import parse_id
 from knowlex.db.threads import execute, with_retries
+from knowlex.runtime.components import component
+from knowlex.runtime.disk import translate_os_errors, try_lock
 
 log = logging.getLogger(__name__)
 
-INCOMING, KEPT = "incoming", "documents"
+INCOMING = "incoming"
 STALE_AFTER_S = 300.0
 NAMES_PER_QUERY = 500
 BLOCK = 2**20
 _BACKUP_LOCK = 0x6B780102
 _BACKUP_WITHIN = "10s"
 SUFFIXES = frozenset({".pdf", ".md", ".markdown", ".html", ".htm", ".docx", ".txt"})
-OS_ERRORS = {
-    errno.ENOSPC: "There is no room left to store the file.",
-    errno.EDQUOT: "There is no room left to store the file.",
-}
-OTHER_FOLDER = (
-    "the files on record are not here: KNOWLEX_DATA_DIR/files must be the same folder on every host that has "
-    "a web server, or workers that read documents"
-)
 # The latest files of stored documents, and of those that wait to be read.
 LATEST_FILES = """
     (SELECT file FROM documents_document WHERE file <> '' ORDER BY id DESC LIMIT 20)
@@ -59,18 +60,51 @@ LATEST_FILES = """
 """
 
 
+def file_store() -> FileStore:
+    return component("FILE_STORE", FileStore)
+
+
 def has_file(name: str) -> bool:
-    """Tell if a file is here. name: as a row has it."""
-    return default_storage.exists(name)
+    """Tell if a file is here. name: as a row has it. Raises FilesUnavailable."""
+    return bool(file_store().sizes([name]))
+
+
+def open_file(name: str) -> IO[Any]:
+    """Open a stored file to be read from its beginning. Raises FileNotFoundError, FilesUnavailable."""
+    return file_store().open(name)
+
+
+@contextmanager
+def local_copy(name: str, *, size_bytes: int) -> Iterator[Path]:
+    """Yield the path of a stored file; of one that is stored elsewhere that of a copy, for the block's time.
+
+    size_bytes: the file's; a larger copy is given up. Raises FileNotFoundError, FilesUnavailable,
+    StorageUnavailable.
+    """
+    if (path := file_store().path(name)) is not None:
+        yield path
+        return
+    with open_file(name) as source, Staging(max_bytes=size_bytes) as staging:
+        while block := source.read(BLOCK):
+            staging.write(block)
+        yield staging.finish().path
 
 
 def is_other_folder(*, missing: Collection[str] = ()) -> bool:
-    """Tell if this process has another folder than the others: none of the latest files on record is here.
+    """Tell if this process has another place of files than the others: none of the latest on record is here.
 
-    missing: files that are known to be. Raises DatabaseUnavailable.
+    missing: files that are known to be. Raises DatabaseUnavailable, FilesUnavailable.
     """
     files = {row[0] for row in with_retries(lambda: execute(LATEST_FILES))} - set(missing)
     return _are_elsewhere(files, enough=1 if missing else 2)
+
+
+def describe_other_folder() -> str:
+    place = file_store().place
+    return (
+        f"the files on record are not here: {place} must be the same on every host that has a web server, or "
+        "workers that read documents"
+    )
 
 
 def _are_elsewhere(files: Collection[str], *, enough: int = 2) -> bool:
@@ -86,32 +120,14 @@ def make_folder() -> None:
     Path(default_storage.path(INCOMING)).mkdir(parents=True, exist_ok=True)
 
 
-FolderState = Literal["writable", "full", "read_only", "missing"]
-_FAULTS: dict[int, FolderState] = {
-    errno.ENOSPC: "full",
-    errno.EDQUOT: "full",
-    errno.ENOENT: "missing",
-    errno.ENOTDIR: "missing",
-}
+def check_files(latest: Collection[str]) -> FilesState:
+    """Tell if an upload would find its place. latest: what LATEST_FILES selects. Raises FilesUnavailable.
 
-
-def check_folder(latest: Collection[str]) -> FolderState:
-    """Tell if an upload would find its place, by writing a file of one byte, which goes at once.
-
-    latest: what LATEST_FILES selects. full: there is less room than the largest upload may take.
-    missing: the folder is not there, or another one is in its place, as when a disk is not mounted.
+    full: there is less room than the largest upload may take. missing: the folder or bucket is not there, or
+    another one is in its place, as when a disk is not mounted. refused: its key is not accepted there.
     """
-    root = Path(default_storage.path(""))
-    try:
-        with tempfile.TemporaryFile(dir=root) as file:
-            file.write(b"?")
-            file.flush()
-            room = os.fstatvfs(file.fileno())
-    except OSError as exc:
-        return _FAULTS.get(exc.errno or 0, "read_only")
-    if room.f_bavail * room.f_frsize < settings.MAX_UPLOAD_BYTES:
-        return "full"
-    return "missing" if _are_elsewhere(latest) else "writable"
+    state = file_store().check()
+    return "missing" if state == "writable" and _are_elsewhere(latest) else state
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,30 +178,20 @@ class Staging:
         return StagedUpload(Path(self._file.name), self._size, self._hash.hexdigest())
 
 
-class _StagedFile(File):  # type: ignore[type-arg]
-    """A file that Django's file system storage moves instead of copying."""
-
-    def temporary_file_path(self) -> str:
-        return str(self.name)
-
-
 def keep_upload(document: Document, upload: StagedUpload) -> None:
-    """Move the staged file to its place under the document's id, safe on disk. Raises StorageUnavailable."""
-    with translate_os_errors(), upload.path.open("rb") as staged:
-        os.fsync(staged.fileno())
-        document.file.save(document.original_filename, _StagedFile(staged, str(upload.path)), save=False)
+    """Store the staged file under the document's id. Raises StorageUnavailable, FilesUnavailable."""
+    name = stored_name(document, document.original_filename)
+    document.file = file_store().keep(name, upload.path)
 
 
 def keep_for_item(item_id: UUID, filename: str, upload: StagedUpload) -> str:
-    """Move the staged file to its place under the item's id; return its stored name, which does not change.
+    """Store the staged file under the item's id; return its stored name, which does not change.
 
-    Raises StorageUnavailable.
+    Raises StorageUnavailable, FilesUnavailable.
     """
     suffix = PurePosixPath(filename).suffix.lower()
     name = f"{KEPT}/{item_id}{suffix if suffix in SUFFIXES else '.bin'}"
-    with translate_os_errors(), upload.path.open("rb") as staged:
-        os.fsync(staged.fileno())
-        return default_storage.save(name, _StagedFile(staged, str(upload.path)))
+    return file_store().keep(name, upload.path)
 
 
 def remove_file(name: str) -> None:
@@ -203,16 +209,23 @@ def remove_files(names: Sequence[str]) -> None:
     except DatabaseUnavailable:
         log.warning("stored files not removed", extra={"files": len(names), "error": "DatabaseUnavailable"})
         return
-    for name in names:
-        discard_file(name)
+    for count, name in enumerate(names):
+        if not discard_file(name):
+            log.warning("stored files not removed", extra={"files": len(names) - count})
+            return
 
 
-def discard_file(name: str) -> None:
-    """Delete a stored file that never had a row; one that cannot be deleted now is left to the sweep."""
+def discard_file(name: str) -> bool:
+    """Delete a stored file that never had a row; one that cannot be deleted now is left to the sweep.
+
+    Return whether there is any use in trying others now.
+    """
     try:
-        default_storage.delete(name)
-    except OSError as exc:
+        file_store().remove(name)
+    except DependencyUnavailable as exc:
         log.warning("stored file not removed", extra={"file": name, "error": type(exc).__name__})
+        return not isinstance(exc, FilesUnavailable)
+    return True
 
 
 @contextmanager
@@ -244,73 +257,49 @@ def is_backed_up() -> bool:
     return not is_free
 
 
-def put_file(name: str, source: IO[bytes]) -> None:
-    """Store a file of a backup under its name; one that is there already and as large is taken for the same,
-    since the bytes under a name never change. Raises StorageUnavailable.
-    """
-    with translate_os_errors():
-        path = Path(default_storage.path(name))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_file() and path.stat().st_size == os.fstat(source.fileno()).st_size:
-            return
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-            shutil.copyfileobj(source, file, BLOCK)
-        Path(file.name).replace(path)
+def sweep_orphan_files() -> int:
+    """Remove old files that no upload has in hand and no row names; return how many. Safe at any time."""
+    return sweep_incoming() + sweep_stored_files()
 
 
-def stale_files(folder: str) -> Iterator[Path]:
-    """Yield files of `incoming` or `documents` that have not been written to for a while."""
-    limit = time.time() - STALE_AFTER_S
-    with suppress(FileNotFoundError), os.scandir(default_storage.path(folder)) as entries:
+def sweep_incoming() -> int:
+    """Remove what crashes of this host's processes have left in `incoming`; return how many files."""
+    removed = 0
+    for path in list_left_over(STALE_AFTER_S):
+        with try_lock(path) as free:
+            if free:
+                path.unlink(missing_ok=True)
+                removed += 1
+    return removed
+
+
+def list_left_over(age_s: float) -> Iterator[Path]:
+    """Yield files of `incoming` that have not been written to for so long; some may be locked."""
+    limit = time.time() - age_s
+    with suppress(FileNotFoundError), os.scandir(default_storage.path(INCOMING)) as entries:
         for entry in entries:
             with suppress(FileNotFoundError):  # an upload that ended meanwhile
                 if entry.is_file(follow_symlinks=False) and entry.stat().st_mtime < limit:
                     yield Path(entry.path)
 
 
-@contextmanager
-def try_lock(path: Path) -> Iterator[bool]:
-    """Yield True if no upload has locked the file; in the block nobody else can lock it."""
-    with suppress(FileNotFoundError), path.open("r+b") as file:  # NFS locks only what is open for writing
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-        return
-    yield False
+def sweep_stored_files() -> int:
+    """Remove stored files that are old enough, in no upload's hands and named by no row; return how many.
 
-
-@contextmanager
-def translate_os_errors() -> Iterator[None]:
-    """Translate errors of the file system to StorageUnavailable, which names no path."""
-    try:
-        yield
-    except OSError as exc:
-        log.error("storage unavailable", extra={"errno": errno.errorcode.get(exc.errno or 0, "?")})
-        message = OS_ERRORS.get(exc.errno or 0, "The file store cannot be written to.")
-        raise StorageUnavailable(message) from exc
-
-
-def sweep_orphan_files() -> int:
-    """Remove old files that no upload has locked and no row names; return how many. Safe at any time."""
-    removed = sum(_remove_if_orphan(path, "") for path in stale_files(INCOMING))
-    suspects = [(path, name) for path in stale_files(KEPT) if (name := _stored_name(path))]
-    for start in range(0, len(suspects), NAMES_PER_QUERY):
-        batch = suspects[start : start + NAMES_PER_QUERY]
-        owned = _find_owned([name for _, name in batch])
-        removed += sum(_remove_if_orphan(path, name) for path, name in batch if name not in owned)
+    Safe at any time. Raises DatabaseUnavailable, FilesUnavailable.
+    """
+    store, removed = file_store(), 0
+    files = store.list_files()
+    names = (file.name for file in files if file.age_s > store.unowned_after_s and _is_ours(file.name))
+    while batch := list(islice(names, NAMES_PER_QUERY)):
+        owned = _find_owned(batch)
+        removed += sum(store.remove_unowned(n, partial(_is_wanted, n)) for n in batch if n not in owned)
     return removed
 
 
-def _remove_if_orphan(path: Path, name: str) -> bool:
-    """Check again under the file's lock: its upload may have committed since the first check."""
-    with try_lock(path) as free:
-        if not free or (name and (_find_owned([name]) or is_backed_up())):
-            return False
-        path.unlink(missing_ok=True)
-    return True
+def _is_wanted(name: str) -> bool:
+    """Look again: its upload may have committed since; and while a backup is made, nothing goes."""
+    return bool(_find_owned([name])) or is_backed_up()
 
 
 def _find_owned(names: Collection[str]) -> set[str]:
@@ -320,10 +309,10 @@ def _find_owned(names: Collection[str]) -> set[str]:
     return with_retries(lambda: set(owned.all()))
 
 
-def _stored_name(path: Path) -> str:
-    """Return the name that rows have for the file; "" if it is not named after an id, so not ours."""
+def _is_ours(name: str) -> bool:
+    """Tell if it is named after an id."""
     try:
-        parse_id(path.name[:36], field="file")
+        parse_id(PurePosixPath(name).name[:36], field="file")
     except InvalidInput:
-        return ""
-    return f"{KEPT}/{path.name}"
+        return False
+    return True

@@ -2,15 +2,17 @@
 
 import io
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 from uuid import UUID
 
-from django.core.files.storage import default_storage
 from PIL import Image
 
 from documents.access import Access
-from documents.library import page_cache
+from documents.library import page_cache, storage
 from documents.library.listing import get_document_text
 from documents.models import Document
 from documents.models import Page as DocumentPage
@@ -96,7 +98,9 @@ class Highlights:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    path: Path
+    """source: to be read from its beginning, and closed."""
+
+    source: IO[Any]
     filename: str
     size_bytes: int
 
@@ -116,7 +120,8 @@ def draw_page(
     name = f"{number}-{width}"
     data = page_cache.read(document.checksum, name)
     if data is None:
-        picture = component("PAGE_VIEWER", PageViewer).draw(_path(document), number, width=width)
+        with _open_locally(document) as path:
+            picture = component("PAGE_VIEWER", PageViewer).draw(path, number, width=width)
         data = encode_picture(picture)
         page_cache.write(document.checksum, name, data)
     media_type = "image/png" if data.startswith(b"\x89PNG") else "image/jpeg"
@@ -178,12 +183,13 @@ def find_highlights(
 
 
 def open_file(document_id: UUID, *, access: Access) -> StoredFile:
-    """Return the original file. Raises NotFound."""
+    """Return the original file. Raises NotFound, FilesUnavailable."""
     document = find_document(document_id, access=access)
-    path = _path(document)
-    if not path.is_file():
-        raise NotFound("The original file is not stored.")
-    return StoredFile(path, document.original_filename, path.stat().st_size)
+    try:
+        source = storage.open_file(str(document.file.name))
+    except FileNotFoundError as exc:
+        raise NotFound("The original file is not stored.") from exc
+    return StoredFile(source, document.original_filename, document.size_bytes)
 
 
 def find_document(document_id: UUID, *, access: Access) -> Document:
@@ -213,8 +219,23 @@ def _require_pdf(document: Document) -> Document:
     return document
 
 
-def _path(document: Document) -> Path:
-    return Path(default_storage.path(str(document.file.name)))
+@contextmanager
+def _open_locally(document: Document) -> Iterator[Path]:
+    """Yield the file's path; of one that is stored elsewhere a copy, kept by the pictures for the next page.
+
+    Raises DependencyUnavailable.
+    """
+    name = str(document.file.name)
+    if storage.file_store().path(name) is None and (kept := page_cache.find_original(document.checksum)):
+        yield kept
+        return
+    try:
+        with storage.local_copy(name, size_bytes=document.size_bytes) as path:
+            yield path
+            if storage.file_store().path(name) is None:
+                page_cache.keep_original(document.checksum, path)
+    except FileNotFoundError as exc:
+        raise NotFound("The original file is not stored.") from exc
 
 
 def _mark(document: Document, page: DocumentPage, start: int, end: int) -> MarkedPage:
@@ -246,7 +267,8 @@ def _printed_layout(document: Document, number: int) -> PageLayout:
     kept = page_cache.read(document.checksum, name)
     if kept is not None:
         return _unpack_layout(number, kept)
-    layout = component("PAGE_VIEWER", PageViewer).read_layout(_path(document), number)
+    with _open_locally(document) as path:
+        layout = component("PAGE_VIEWER", PageViewer).read_layout(path, number)
     page_cache.write(document.checksum, name, _pack_layout(layout))
     return layout
 

@@ -1,25 +1,21 @@
 """Checks of stored files against rows: every row has its file, and every file a row."""
 
 import hashlib
-import os
-import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
 
-from django.core.exceptions import SuspiciousFileOperation
-from django.core.files.storage import default_storage
+from django.db.models.functions import Collate
 
 from documents.library import storage
 from documents.models import Document, IngestItem
 from embeddings.sanity.types import FindingTally, SanityCheck, SanityFinding
+from knowlex.runtime.disk import try_lock
 
 T = TypeVar("T")
-GRACE_S = 900.0  # younger ones may be on their way in, or out with the next sweep
+GRACE_S = 600.0  # what is not much older than it has to be may be on its way out with the next sweep
 ROWS_AT_ONCE = 500
 SWEEP = "Workers remove it within minutes (the sweep)."
 MISSING = SanityCheck(
@@ -54,17 +50,15 @@ def check_files(*, deep: bool) -> Iterator[SanityFinding]:
 def _check_documents(*, deep: bool) -> Iterator[SanityFinding]:
     missing, changed = FindingTally(MISSING), FindingTally(CHANGED)
     columns = Document.objects.values_list("id", "file", "size_bytes", "checksum")
+    # By name, as stores list them: then a block's files lie together.
+    columns = columns.order_by(Collate("file", "C"))
     for rows in _split_blocks(_FileRow(*row) for row in columns.iterator(ROWS_AT_ONCE)):
-        gone, different = [], []
-        for row in rows:
-            path = _stored_path(row.file)
-            try:
-                if path is None or not path.is_file():
-                    gone.append(row)
-                elif path.stat().st_size != row.size_bytes or (deep and _sha256(path) != row.checksum):
-                    different.append(row)
-            except OSError:
-                gone.append(row)
+        sizes = storage.file_store().sizes([row.file for row in rows])
+        gone = [row for row in rows if row.file not in sizes]
+        different = [row for row in rows if row.file in sizes and sizes[row.file] != row.size_bytes]
+        if deep:
+            damaged, lost = _read_files([row for row in rows if sizes.get(row.file) == row.size_bytes])
+            different, gone = different + damaged, gone + lost
         # Without those whose document was deleted or replaced meanwhile, and its file with it.
         ids = [row.id for row in (*gone, *different)]
         current = set(Document.objects.filter(id__in=ids).values_list("id", "file", "checksum"))
@@ -80,10 +74,11 @@ def _check_items() -> SanityFinding:
     tally = FindingTally(WAITING)
     waiting = IngestItem.objects.filter(status__in=["pending", "processing"], deleted_at=None)
     unread = waiting.exclude(file="").exclude(stage="embedding")
-    for rows in _split_blocks(unread.values_list("id", "file").iterator(ROWS_AT_ONCE)):
-        gone = [
-            item_id for item_id, file in rows if (path := _stored_path(file)) is None or not path.is_file()
-        ]
+    for rows in _split_blocks(
+        unread.order_by(Collate("file", "C")).values_list("id", "file").iterator(ROWS_AT_ONCE)
+    ):
+        there = storage.file_store().sizes([file for _, file in rows])
+        gone = [item_id for item_id, file in rows if file not in there]
         for item_id in unread.filter(id__in=gone).values_list("id", flat=True):
             tally.add(item_id)
     return tally.finding()
@@ -91,7 +86,9 @@ def _check_items() -> SanityFinding:
 
 def _find_unknown_files() -> SanityFinding:
     tally = FindingTally(UNKNOWN)
-    for names in _split_blocks(f"{storage.KEPT}/{name}" for name in _list_old(storage.KEPT)):
+    store = storage.file_store()
+    grace_s = store.unowned_after_s + GRACE_S
+    for names in _split_blocks(file.name for file in store.list_files() if file.age_s > grace_s):
         documents = Document.objects.filter(file__in=names).values_list("file", flat=True)
         items = IngestItem.objects.filter(file__in=names, deleted_at=None).values_list("file", flat=True)
         used = {*documents, *items}
@@ -103,33 +100,27 @@ def _find_unknown_files() -> SanityFinding:
 
 def _find_left_over_uploads() -> SanityFinding:
     tally = FindingTally(INCOMING)
-    for name in _list_old(storage.INCOMING):
-        with storage.try_lock(Path(default_storage.path(storage.INCOMING)) / name) as free:
+    for path in storage.list_left_over(storage.STALE_AFTER_S + GRACE_S):
+        with try_lock(path) as free:
             if free:
-                tally.add(f"{storage.INCOMING}/{name}")
+                tally.add(f"{storage.INCOMING}/{path.name}")
     return tally.finding()
 
 
-def _list_old(folder: str) -> Iterator[str]:
-    limit = time.time() - GRACE_S
-    with suppress(FileNotFoundError), os.scandir(default_storage.path(folder)) as entries:
-        for entry in entries:
-            with suppress(FileNotFoundError):
-                if entry.stat(follow_symlinks=False).st_mtime < limit:
-                    yield entry.name
-
-
-def _stored_path(name: str) -> Path | None:
-    """Return None for a name that leads out of the store."""
-    try:
-        return Path(default_storage.path(name)) if name else None
-    except (SuspiciousFileOperation, ValueError):
-        return None
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _read_files(rows: Iterable[_FileRow]) -> tuple[list[_FileRow], list[_FileRow]]:
+    """Read files through; return those that are not what was uploaded, and those that cannot be read."""
+    damaged, lost = [], []
+    for row in rows:
+        try:
+            digest = hashlib.sha256()
+            with storage.open_file(row.file) as file:
+                while block := file.read(storage.BLOCK):
+                    digest.update(block)
+            if digest.hexdigest() != row.checksum:
+                damaged.append(row)
+        except OSError:
+            lost.append(row)
+    return damaged, lost
 
 
 def _split_blocks(rows: Iterable[T]) -> Iterator[list[T]]:

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
@@ -153,7 +152,7 @@ def _copy_files(folder: Path) -> BackupDone:
         while block := rows.fetchmany(_ROWS_AT_ONCE):
             for (name,) in block:
                 try:
-                    source = default_storage.open(name)
+                    source = storage.open_file(name)
                 except FileNotFoundError:
                     done.missing += 1
                     done.sample = (*done.sample, name)[:_SAMPLE]
@@ -235,7 +234,7 @@ def _restore_files(folder: Path) -> None:
     for path in folder.rglob("*"):
         if path.is_file():
             with path.open("rb") as file:
-                storage.put_file(str(path.relative_to(folder)), file)
+                storage.file_store().put(str(path.relative_to(folder)), file)
 
 
 def _restore_database(dump: Path, programs: DatabasePrograms) -> None:

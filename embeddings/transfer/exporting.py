@@ -7,10 +7,10 @@ from typing import IO
 from uuid import UUID
 
 import numpy as np
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
+from documents.library import storage
 from documents.models import Chunk, Collection, Document, Page
 from embeddings.models import EmbeddingModel
 from embeddings.transfer import archive as sentences
@@ -96,7 +96,7 @@ def _export_document(
 ) -> bool:
     """Return False if its file is gone: the document was deleted or replaced after the snapshot."""
     try:
-        original = default_storage.open(str(document.file.name))
+        original = storage.open_file(str(document.file.name))
     except FileNotFoundError:
         return False
     with original:

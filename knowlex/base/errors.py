@@ -157,6 +157,10 @@ class StorageUnavailable(DependencyUnavailable):
     code = "INSUFFICIENT_STORAGE"
 
 
+class FilesUnavailable(DependencyUnavailable):
+    """The store of files outside this machine cannot be reached, or refuses this server."""
+
+
 class RetrievalFailed(KnowlexError):
     """The question could not be embedded, or the search itself failed."""
 

@@ -19,7 +19,7 @@ from embeddings import services as embeddings
 from embeddings.external.configuration import register_store
 from knowlex.base.retry import Retry
 from knowlex.embedded.data_folder import StackError
-from knowlex.embedded.report import check_vector_store
+from knowlex.embedded.report import check_files, check_vector_store
 from knowlex.environment import LOCAL_MODELS, describe_unknown_variables
 from rag.answering import lifecycle as rag
 
@@ -56,6 +56,9 @@ def prepare(say: Callable[[str], None]) -> None:
     store, answers, reason = check_vector_store()
     if not answers:
         say(f"{store} does not answer: {reason} Until it does, questions fail; documents are taken.")
+    for place, answers, reason in check_files():
+        if not answers:
+            say(f"{place}: {reason} Until that is mended, documents are not taken.")
     if password := _create_admin():
         say(f"Admin account made: user admin, password {password} (shown this once).")
     if settings.REQUIRE_API_KEY and not has_live_key():

@@ -15,12 +15,20 @@ from kombu.exceptions import OperationalError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from documents.library import storage
 from embeddings.external import configuration
-from knowlex.base.errors import VectorStoreFailed
+from knowlex.base.errors import DependencyUnavailable, VectorStoreFailed
 from knowlex.embedded.data_folder import served_at
 from knowlex.net.json_client import JsonWire, Unreachable
 
 TIMEOUT_S = 3
+_FILES = {
+    "writable": "can be written to",
+    "full": "There is no room left.",
+    "read_only": "The key may not write.",
+    "missing": "There is no such bucket.",
+    "refused": "The key is not accepted, or the bucket is another Knowlex's (docs/scaling.md).",
+}
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "::1": "[::1]"}  # noqa: S104 (asked, not bound)
 FAILURES = (OSError, psycopg.Error, redis.RedisError, OperationalError, Unreachable)
 IN_POSTGRES = {"pgvector": "in the database", "memory": "in each process's memory"}
@@ -52,6 +60,8 @@ def check_parts(app: Celery) -> Iterator[Finding]:
         is_writable,
         "can be written to" if is_writable else "cannot be written to",
     )
+    for place, is_well, says in check_files():
+        yield Finding("files", place, is_well, says)
     yield _check_service(
         "database",
         settings.DATABASE_URL,
@@ -133,6 +143,19 @@ def _check_database(url: str) -> str:
         version = str(connection.info.server_version // 10000)
         row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
     return f"PostgreSQL {version}, pgvector {row[0] if row else 'not there yet'}"
+
+
+def check_files() -> Iterator[tuple[str, bool, str]]:
+    """Yield what a store of files outside this machine is, whether it can be written to, and what to say."""
+    store = storage.file_store()
+    if not store.is_service:
+        return
+    try:
+        state = store.check()
+    except DependencyUnavailable as exc:
+        yield store.place, False, exc.message
+        return
+    yield store.place, state == "writable", _FILES[state]
 
 
 def _check_broker() -> str:

@@ -56,8 +56,11 @@ class Health(OutputShape):
         Field(description="`refused`: it is a replica, or set to read only. `no_room`: its disk is full."),
     ]
     files: Annotated[
-        Literal["writable", "full", "read_only", "missing", "unreachable"],
-        Field(description="The folder of files. `full`: it has less room than the largest upload takes."),
+        Literal["writable", "full", "read_only", "missing", "refused", "unreachable"],
+        Field(
+            description="The folder or bucket of files. `full`: less room than the largest upload takes. "
+            "`refused`: the bucket does not take the key, or belongs to another Knowlex."
+        ),
     ]
     workers: Annotated[int, Field(description="Worker processes that are alive.")]
     reranker: Annotated[

@@ -46,7 +46,7 @@ def documented() -> dict[str, list[str]]:
     text = (PROJECT / "docs/configuration.md").read_text()
     rows = [row.split("|") for row in text.splitlines() if row.startswith("| `")]
     cells = [(names, [one.strip(" `") for one in told.split(",")]) for _, names, told, *_ in rows]
-    return {name: [*told, ""] for names, told in cells for name in re.findall(r"`([A-Z_]+)`", names)}
+    return {name: [*told, ""] for names, told in cells for name in re.findall(r"`([A-Z0-9_]+)`", names)}
 
 
 def names_in(file: str) -> set[str]:
@@ -63,7 +63,7 @@ def test_every_variable_stands_in_the_example_file():
 
 def test_the_example_file_shows_the_defaults():
     """Those of databases and brokers are examples: by default they are embedded."""
-    lines = re.findall(r"^#([A-Z_]+)=(.*)$", (PROJECT / ".env.example").read_text(), re.MULTILINE)
+    lines = re.findall(r"^#([A-Z0-9_]+)=(.*)$", (PROJECT / ".env.example").read_text(), re.MULTILINE)
     shown = {
         name: value for name, value in lines if not name.endswith(("DATABASE_URL", "READ_URL", "REDIS_URL"))
     }
@@ -163,6 +163,37 @@ def test_a_store_outside_wants_its_url(monkeypatch: pytest.MonkeyPatch, store: s
         read_environment()
     monkeypatch.setenv("VECTOR_STORE_URL", "http://stores.example:6333/")
     assert read_environment().vector_store_url == "http://stores.example:6333"
+
+
+S3 = {"KNOWLEX_FILES": "s3", "KNOWLEX_S3_BUCKET": "files"}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"KNOWLEX_FILES": "s3"}, "KNOWLEX_S3_BUCKET: is needed"),
+        ({**S3, "KNOWLEX_S3_ACCESS_KEY_ID": "one"}, "KNOWLEX_S3_SECRET_ACCESS_KEY: is needed"),
+        ({**S3, "KNOWLEX_S3_SECRET_ACCESS_KEY": "other"}, "KNOWLEX_S3_ACCESS_KEY_ID: is needed"),
+        ({**S3, "KNOWLEX_S3_BUCKET": "../files"}, "KNOWLEX_S3_BUCKET"),
+        ({**S3, "KNOWLEX_S3_ENDPOINT": "minio:9000"}, "KNOWLEX_S3_ENDPOINT"),
+    ],
+)
+def test_a_bucket_wants_its_name_and_both_keys(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], said: str
+):
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ImproperlyConfigured, match=said):
+        read_environment()
+
+
+def test_a_bucket_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    for name, value in S3.items():
+        monkeypatch.setenv(name, value)
+    assert read_environment().knowlex_s3_bucket == "files"
+    monkeypatch.setattr("knowlex.environment.find_spec", lambda name: None)
+    with pytest.raises(ImproperlyConfigured, match=r"KNOWLEX_FILES: .*requirements-s3\.txt"):
+        read_environment()
 
 
 def test_unusable_values_end_the_start_in_one_line_that_names_them():

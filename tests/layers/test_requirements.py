@@ -27,8 +27,12 @@ def named(name: str) -> str:
 
 
 def required() -> set[str]:
-    chosen = (PROJECT / "requirements.txt").read_text().partition("# What they need")[0]
-    lines = [line for line in chosen.splitlines() if line and not line.startswith("#")]
+    files = (
+        (PROJECT / "requirements.txt", "# What they need"),
+        (PROJECT / "requirements-s3.txt", "# What it needs"),
+    )
+    chosen = [path.read_text().partition(rest)[0] for path, rest in files]
+    lines = [line for line in "\n".join(chosen).splitlines() if line and not line.startswith("#")]
     return {named(re.split(r"[\[=; ]", line)[0]) for line in lines}
 
 

@@ -33,7 +33,7 @@ def test_a_worker_that_sees_no_files_embeds_and_leaves_reading_to_others(strange
     wait_until(
         lambda: "this worker leaves documents to others" in stranger.log("worker2"), 40, "the worker's choice"
     )
-    assert "KNOWLEX_DATA_DIR/files must be the same folder" in stranger.log("worker2")
+    assert "KNOWLEX_DATA_DIR/files must be the same on every host" in stranger.log("worker2")
     wait_until(lambda: stranger.count("documents_ingestitem", WAITING) == 3, what="documents that nobody has")
     stranger.start_worker()
     report = talk.ended(client, job["job_id"])

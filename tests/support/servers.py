@@ -22,11 +22,11 @@ class ServerProcess(ABC):
     health: the path that answers 200 once it serves.
     """
 
-    def __init__(self, folder: Path, *, health: str) -> None:
-        self.folder, self._health = folder, health
-        self._place = bind_socket("127.0.0.1", 0)  # nobody else is given its port meanwhile
+    def __init__(self, folder: Path, *, health: str, address: str = "127.0.0.1") -> None:
+        self.folder, self._health, self.address = folder, health, address
+        self._place = bind_socket(address, 0)  # nobody else is given its port meanwhile
         self.port = int(self._place.getsockname()[1])
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://{address}:{self.port}"
         self._process: processes.Process | None = None
 
     @abstractmethod

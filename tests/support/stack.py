@@ -92,17 +92,22 @@ class Stack:
 
     def manage(self, *arguments: str, env: Mapping[str, str] | None = None, timeout_s: float = 120) -> str:
         """Run `manage.py` with the stack's environment; returns what it printed."""
-        command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(
-            command,
+        done = self.run(*arguments, env=env, timeout_s=timeout_s)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def run(
+        self, *arguments: str, env: Mapping[str, str] | None = None, timeout_s: float = 120
+    ) -> subprocess.CompletedProcess[str]:
+        """The same, whatever becomes of it."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
             cwd=PROJECT,
             env={**self.env, **(env or {})},
             capture_output=True,
             text=True,
             timeout=timeout_s,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
     # The parts
 

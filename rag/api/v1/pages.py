@@ -171,7 +171,7 @@ def highlights(request: HttpRequest, document_id: UUID) -> HttpResponse:
 )
 def file(request: HttpRequest, document_id: UUID) -> HttpResponseBase:
     stored = service.open_file(document_id, access=access_of(request))
-    response = FileResponse(stored.path.open("rb"), content_type="application/octet-stream")
+    response = FileResponse(stored.source, content_type="application/octet-stream")
     response["Content-Length"] = str(stored.size_bytes)
     plain = "".join(
         c if c.isascii() and c.isprintable() and c not in '"\\%' else "_" for c in stored.filename
