@@ -216,15 +216,15 @@ def test_a_host_in_a_network_may_go(networked: tuple[Network, Hosts], end: str):
         yield
 
     lost = killed if end == "killed" else partial(network.cut_off, 1)
-    asking = lose_one_in_the_middle(hosts, 5, lost)
+    asking = lose_one_in_the_middle(hosts, 3, lost)
     print(
         f"{asking.answers} answers by the other host, none failed, the slowest after {asking.slowest_s:.1f} s"
     )
     if end == "cut off":  # what comes back does not do again what was done meanwhile
         with hosts.on_first():
             wait_until(lambda: stack.client.get("/health").json()["status"] == "healthy", 60, "its return")
-            job = bring(stack.client, 1, 10)
+            job = bring(stack.client, 1, 6)
             assert talk.ended(stack.client, job)["status"] == "completed"
     wait_embedded(stack, 60)
     with network.inside(0):
-        assert_whole(hosts, 10 + (end == "cut off"))
+        assert_whole(hosts, 6 + (end == "cut off"))
