@@ -21,6 +21,7 @@ from embeddings import indexing, services, tasks
 from embeddings.external import configuration
 from embeddings.lexical import index
 from knowlex.base.errors import BrokerUnavailable, DatabaseUnavailable, FilesUnavailable
+from knowlex.db.silence import LET_GO_OF_LOST_HOSTS
 
 FOLDER_CHECK_EVERY_S = 15.0
 log = logging.getLogger(__name__)
@@ -67,11 +68,6 @@ EVERY_S = 3.0
 CHORES_EVERY_S = 300.0
 SHUTDOWN_GRACE_S = 10.0
 LEADER_LOCK = 0x6B780103
-# PostgreSQL itself ends the session of a leader whose host is gone, after 20 s without any answer.
-_LEAD = """
-    SELECT pg_try_advisory_lock(%s) FROM (SELECT set_config('tcp_keepalives_idle', '5', false),
-        set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)) set
-"""
 _also: list[Callable[[], object]] = []
 _described = Event()
 
@@ -103,7 +99,8 @@ class Leadership:
         session = psycopg.connect(
             settings.DATABASE_URL, autocommit=True, connect_timeout=2, tcp_user_timeout=4000
         )
-        if session.execute(_LEAD, [LEADER_LOCK]).fetchone() != (True,):
+        session.execute(LET_GO_OF_LOST_HOSTS)
+        if session.execute("SELECT pg_try_advisory_lock(%s)", [LEADER_LOCK]).fetchone() != (True,):
             session.close()
             return False
         log.info("this worker group does the chores of all")

@@ -23,6 +23,11 @@ T = TypeVar("T")
 
 PATIENCE_S = 0.5  # of silence before the server is asked; then after as long again
 ANSWER_S = 1.0  # with the time to connect anew, callers still answer 503 within 5 s
+# PostgreSQL ends a session whose host has left it without any answer for 20 s, and with it its locks.
+LET_GO_OF_LOST_HOSTS = """
+    SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '5', false),
+        set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '20s', false)
+"""
 State = Literal["alive", "silent", "absent"]  # absent: refuses, as while it starts
 SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 
@@ -34,6 +39,21 @@ def notice_silence() -> None:
     tests/faults/test_database.py, test_a_database_that_hangs_is_told_within_5_s_and_used_again_after.
     """
     connection_created.connect(_watch, dispatch_uid="knowlex.silence")
+
+
+def free_locks_of_lost_hosts() -> None:
+    """Have PostgreSQL notice, in each session that comes from now on, that this host is gone.
+
+    By itself it waits for two hours, and whatever a transaction has locked, such as the turn to claim a
+    document, is locked for all others (tests/scaling/test_hosts.py).
+    """
+    connection_created.connect(_limit_absence, dispatch_uid="knowlex.absence")
+
+
+def _limit_absence(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    raw: psycopg.Connection[Any] = connection.connection
+    if not raw.info.host.startswith("/"):
+        raw.execute(LET_GO_OF_LOST_HOSTS)
 
 
 async def finish_unless_silent(

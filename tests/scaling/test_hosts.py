@@ -4,6 +4,7 @@ Once with folders of their own on this machine, once in network namespaces, wher
 its cable is pulled out and put in again.
 """
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -39,6 +40,15 @@ from tests.support.waiting import wait_until
 
 PREFIX = "hosts"
 FACTS = 20
+HOLDS_A_LOCK = """
+import time
+from django.db import transaction
+from knowlex.db.threads import execute
+with transaction.atomic():
+    execute("SELECT pg_advisory_xact_lock(42)")
+    time.sleep(600)
+"""
+IS_HELD = "locktype = 'advisory' AND objid = 42"
 Place = Callable[[], AbstractContextManager[None]]
 
 
@@ -215,16 +225,30 @@ def test_a_host_in_a_network_may_go(networked: tuple[Network, Hosts], end: str):
         stack.kill_worker()
         yield
 
-    lost = killed if end == "killed" else partial(network.cut_off, 1)
-    asking = lose_one_in_the_middle(hosts, 5, lost)
+    @contextmanager
+    def cut_off() -> Iterator[None]:
+        """In a transaction, too, whose lock PostgreSQL would keep for two hours."""
+        with hosts.on_first():
+            command = [sys.executable, "manage.py", "shell", "-v0", "-c", HOLDS_A_LOCK]
+            holder = processes.start(command, env=stack.env, log=stack.folder / "holder.log")
+        wait_until(lambda: stack.count("pg_locks", IS_HELD), what="the lock to be held")
+        try:
+            with network.cut_off(1):
+                wait_until(lambda: not stack.count("pg_locks", IS_HELD), 60, "the lock to be free")
+                yield
+        finally:
+            processes.kill_group(holder)
+
+    lost = killed if end == "killed" else cut_off
+    asking = lose_one_in_the_middle(hosts, 3, lost)
     print(
         f"{asking.answers} answers by the other host, none failed, the slowest after {asking.slowest_s:.1f} s"
     )
     if end == "cut off":  # what comes back does not do again what was done meanwhile
         with hosts.on_first():
             wait_until(lambda: stack.client.get("/health").json()["status"] == "healthy", 60, "its return")
-            job = bring(stack.client, 1, 10)
+            job = bring(stack.client, 1, 6)
             assert talk.ended(stack.client, job)["status"] == "completed"
     wait_embedded(stack, 60)
     with network.inside(0):
-        assert_whole(hosts, 10 + (end == "cut off"))
+        assert_whole(hosts, 6 + (end == "cut off"))
