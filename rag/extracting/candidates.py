@@ -137,9 +137,10 @@ _AIM = re.compile(
     re.IGNORECASE,
 )
 _LEADERS = re.compile(r"(?:\.[ .]){4}|…{2}")  # dots that lead to a page's number
-# Two authors of a bibliography's entry, "Rodriguez JL, Lopez JM," or "Smith, J. A., Doe, B.": it names a work.
+# Two authors of a bibliography's entry, "Rodriguez JL, Lopez JM," or "Smith, J. A., Doe, B."
 _CITED_WORK = re.compile(
-    r"(?:\b[^\W\d_a-z][\w'’-]+ [A-Z]{1,3}(?:, | and |: )){2}|(?:\b[^\W\d_a-z][\w'’-]+, (?:[A-Z]\.[ -]?){1,3},? (?:& |and )?){2}"
+    r"(?:\b[^\W\d_a-z][\w'’-]+ [A-Z]{1,3}(?:, | and |: )){2}"
+    r"|(?:\b[^\W\d_a-z][\w'’-]+, (?:[A-Z]\.[ -]?){1,3},? (?:& |and )?){2}"
 )
 _WORD = re.compile(r"[^\W\d_]{2}|[\u2e80-\u9fff\uac00-\ud7af]")
 _MARKS = re.compile(r"```|~~~")
@@ -188,8 +189,8 @@ class AnswerCandidate(NamedTuple):
     """A unit, in block `number` (from 1) its `place`-th (from 0).
 
     text: on one line. asked: the question's words that it holds. naming: a heading, a question or the entry
-    of a bibliography, which has the words of a question and never its answer, or no words at all. code: of a program. length: in words.
-    traits: all but `fact` and those after it.
+    of a bibliography, which has the words of a question and never its answer, or no words at all. code: of a
+    program. length: in words. traits: all but `fact` and those after it.
     """
 
     unit: Unit
