@@ -72,6 +72,7 @@ class Environment(BaseSettings):
     knowlex_chat_context_tokens: Annotated[int, Field(ge=1000, le=10_000_000)] | None = None
     knowlex_chat_temperature: Annotated[float, Field(ge=0, le=0.3, allow_inf_nan=False)] = 0.0
     knowlex_structured_claims: Literal["auto", "on", "off"] = "auto"
+    knowlex_sentence_reader: Literal["on", "off"] = "on"
     knowlex_claim_judge: Literal["words", "nli", "chat"] = "words"
     knowlex_claim_judge_model: str = ""
     knowlex_history_tokens: Annotated[int, Field(ge=0, le=100_000)] = 1000

@@ -281,7 +281,10 @@ CHAT: dict[str, dict[str, Any]] = {
 }
 STRUCTURED = {"structured": ENV.knowlex_structured_claims}
 SYNTHESIZERS: dict[str, dict[str, Any]] = {
-    "extractive": {"class": "rag.synthesizers.extractive.ExtractiveSynthesizer"},
+    "extractive": {
+        "class": "rag.synthesizers.extractive.ExtractiveSynthesizer",
+        "options": {"reading": ENV.knowlex_sentence_reader == "on"},
+    },
     "openai": {"class": "rag.synthesizers.openai.OpenAISynthesizer", "options": CHAT["openai"] | STRUCTURED},
     "ollama": {"class": "rag.synthesizers.ollama.OllamaSynthesizer", "options": CHAT["ollama"] | STRUCTURED},
 }

@@ -164,6 +164,11 @@ _AIM = re.compile(
     re.IGNORECASE,
 )
 _LEADERS = re.compile(r"(?:\.[ .]){4}|…{2}")  # dots that lead to a page's number
+# Two authors of a bibliography's entry, "Rodriguez JL, Lopez JM," or "Smith, J. A., Doe, B."
+_CITED_WORK = re.compile(
+    r"(?:\b[^\W\d_a-z][\w'’-]+ [A-Z]{1,3}(?:, | and |: )){2}"
+    r"|(?:\b[^\W\d_a-z][\w'’-]+, (?:[A-Z]\.[ -]?){1,3},? (?:& |and )?){2}"
+)
 _WORD = re.compile(r"[^\W\d_]{2}|[\u2e80-\u9fff\uac00-\ud7af]")
 _MARKS = re.compile(r"```|~~~")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
@@ -212,9 +217,10 @@ _WITHOUT_FORMS = Traits._fields.index("fact")
 class AnswerCandidate(NamedTuple):
     """A unit, in block `number` (from 1) its `place`-th (from 0).
 
-    text: on one line. asked: the question's words that it holds. naming: a heading or a question, which has
-    the words of a question and never its answer, or no words at all. code: of a program. length: in words.
-    is_row: of a table whose head is known. traits: all but `fact` and those after it.
+    text: on one line. asked: the question's words that it holds. naming: a heading, a question or the entry
+    of a bibliography, which has the words of a question and never its answer, or no words at all. code: of a
+    program. length: in words. is_row: of a table whose head is known. traits: all but `fact` and those after
+    it.
     """
 
     unit: Unit
@@ -330,7 +336,8 @@ class _BlockWalk:
         row = self._rows.get(unit.start)
         text = row[1] if row else " ".join(written.split())
         asked = unit.words & self._asked
-        naming = text.endswith(("?", "？")) or _LEADERS.search(text) is not None
+        naming = text.endswith(("?", "？"))
+        naming = naming or _LEADERS.search(text) is not None or _CITED_WORK.search(text) is not None
         naming = naming or (not unit.complete and self._is_heading(unit, text))
         worded = len(text) > SURELY_WORDED or _WORD.search(text) is not None
         length = length_of(text)

@@ -1,11 +1,13 @@
 """An answer without a chat model: the sentences of the context that answer best, word for word."""
 
 import re
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 
 from rag.citations import without_markers
 from rag.extracting.candidates import AnswerCandidate
 from rag.extracting.selection import choose
+from rag.prompts import NOT_FOUND
+from rag.synthesizers.sentence_reader import SentenceReader, answers, can_read
 from rag.types.answer import EXTRACTIVE, Synthesis, Usage
 from rag.types.context import Context
 from rag.types.question import Question
@@ -18,26 +20,45 @@ _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—])\s+")  # o
 
 
 class ExtractiveSynthesizer:
-    """Answers in at most three sentences of the context, each with the `[n]` of its block."""
+    """Answers in at most three sentences of the context, each with the `[n]` of its block.
+
+    reading: whether a model reads the likeliest one first, and nothing is said where that does not answer.
+    """
 
     model_name = EXTRACTIVE
 
+    def __init__(self, *, reading: bool = False) -> None:
+        self._reader = SentenceReader() if reading else None
+
     async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
-        for piece in _pieces(question, context):
+        for piece in await self._pieces(question, context):
             yield piece
         yield Usage(model=self.model_name)
 
     async def synthesize(self, question: Question, context: Context) -> Synthesis:
-        return Synthesis("".join(_pieces(question, context)), Usage(model=self.model_name))
+        return Synthesis("".join(await self._pieces(question, context)), Usage(model=self.model_name))
+
+    async def _pieces(self, question: Question, context: Context) -> list[str]:
+        chosen = choose(question.text, context)
+        if chosen and not await self._is_answered(question, context, chosen[0]):
+            return [NOT_FOUND]
+        return list(_written(chosen))
+
+    async def _is_answered(self, question: Question, context: Context, likeliest: AnswerCandidate) -> bool:
+        languages = [block.language for block in context.blocks]
+        if self._reader is None or not can_read(question.text, languages):
+            return True
+        reading = await self._reader.read(question, likeliest.text)
+        relevance = max((passage.relevance for passage in context.passages), default=0.0)
+        return reading is None or answers(relevance, reading, question.min_relevance)
 
 
-def _pieces(question: Question, context: Context) -> Iterator[str]:
+def _written(chosen: Sequence[AnswerCandidate]) -> Iterator[str]:
     """Yield sentence by sentence: blocks in the order of their best one, sentences as they stand there."""
-    chosen = choose(question.text, context)
     first = {one.number: place for place, one in reversed(list(enumerate(chosen)))}
-    chosen.sort(key=lambda one: (first[one.number], one.place))
+    ordered = sorted(chosen, key=lambda one: (first[one.number], one.place))
     between = ""
-    for one in chosen:
+    for one in ordered:
         text = _marked(one)
         yield between + text
         between = " " if _END.search(text) else "\n\n"  # what has no end ends with its paragraph

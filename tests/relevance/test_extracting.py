@@ -67,6 +67,19 @@ def test_a_question_in_another_language_is_answered_by_the_nearest_sentence() ->
 
 
 @pytest.mark.parametrize(
+    "entry",
+    [
+        "48. Rogers FB, Shackford SR, Wilson J: Vena cava filter insertion in injured patients.",
+        "Rogers, F. B., Shackford, S. (1995). Vena cava filter insertion in injured patients.",
+    ],
+)
+def test_the_entry_of_a_bibliography_names_a_work_and_tells_nothing(entry: str) -> None:
+    told = "In Vermont, Mr. Rogers put a filter into the vena cava of 63 patients who were injured."
+    question = "Who had a vena cava filter inserted in injured patients?"
+    assert first(question, f"{entry}\n\n{told}") == told
+
+
+@pytest.mark.parametrize(
     ("question", "forms"),
     [
         ("When did it open?", {"time"}),

@@ -1,0 +1,1 @@
+"""How the sentence reader that ships with Knowlex was made: see rag/synthesizers/reader/README.md."""

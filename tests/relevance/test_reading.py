@@ -1,0 +1,97 @@
+"""The model that reads what is about to be said, and says nothing where none of it answers."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rag.context.fitting import context_of
+from rag.prompts import NOT_FOUND
+from rag.synthesizers import sentence_reader
+from rag.synthesizers.extractive import ExtractiveSynthesizer
+from rag.synthesizers.sentence_reader import SHIPPED, SentenceReader, can_read
+from rag.types.question import Question
+from tests.relevance.asking import ask_of, judged, passage
+
+BELFRY = (
+    "The belfry of Ghent is 91 metres tall. Its bells were cast in Mechelen. "
+    "The belfry of Ghent was finished in 1380 and holds the charters of the city."
+)
+SURE = 0.95  # relevance of the passages that a question gets
+
+
+def answer(question: Question, *texts: str, reading: bool = True) -> str:
+    found = judged(question.text, [passage(n, text) for n, text in enumerate(texts, start=1)])
+    context = context_of([one._replace(relevance=SURE) for one in found.passages])
+    return asyncio.run(ExtractiveSynthesizer(reading=reading).synthesize(question, context)).text
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("How tall is the belfry of Ghent?", "91 metres"),
+        ("When was the belfry of Ghent finished?", "1380"),
+        ("Where were the bells of the belfry cast?", "Mechelen"),
+    ],
+)
+def test_what_a_document_says_is_answered(question: str, told: str) -> None:
+    assert told in answer(ask_of(question), BELFRY)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who designed the belfry of Ghent?",
+        "Which architect drew the plans of the belfry?",
+        "Why was the belfry of Ghent restored?",
+    ],
+)
+def test_a_document_about_the_subject_that_is_silent_on_what_is_asked_is_no_answer(question: str) -> None:
+    assert answer(ask_of(question), BELFRY) == NOT_FOUND
+    assert "belfry" in answer(ask_of(question), BELFRY, reading=False)
+
+
+def test_without_a_threshold_there_is_always_an_answer() -> None:
+    question = Question("Who designed the belfry of Ghent?", (), 5, min_relevance=0.0)
+    assert "belfry" in answer(question, BELFRY)
+
+
+@pytest.mark.parametrize(
+    ("question", "languages", "is_read"),
+    [
+        ("Who designed the belfry?", ["en", ""], True),
+        ("In which year was it finished?", ["en"], True),
+        ("belfry Ghent height", ["en"], False),
+        ("Summarize what the report says about Ghent.", ["en"], False),
+        ("What is the difference between Ghent and Bruges?", ["en"], False),
+        ("Wer hat den Belfried entworfen?", ["de"], False),
+        ("Who designed the belfry?", ["en", "de"], False),
+    ],
+)
+def test_only_questions_of_a_fact_in_english_are_read(
+    question: str, languages: list[str], is_read: bool
+) -> None:
+    assert can_read(question, languages) is is_read
+
+
+def test_a_model_that_cannot_be_loaded_leaves_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(SHIPPED / "tokenizer.json", tmp_path)
+    (tmp_path / "model.onnx").write_bytes(b"no model")
+    monkeypatch.setattr(sentence_reader.SentenceReader.__init__, "__defaults__", (tmp_path,))
+    assert "belfry" in answer(ask_of("Who designed the belfry of Ghent?"), BELFRY)
+
+
+def test_a_folder_without_a_model_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"holds no tokenizer\.json"):
+        SentenceReader(tmp_path)
+
+
+def test_a_long_sentence_is_read_in_part() -> None:
+    question, sentence = ask_of("How tall is the belfry of Ghent?"), "The belfry of Ghent is 91 metres tall, "
+    short, long = (
+        asyncio.run(SentenceReader().read(question, sentence + "and old " * n)) for n in (200, 50_000)
+    )
+    assert short == long
