@@ -24,6 +24,7 @@ from rag.evaluation.scoring import is_correct
 from rag.extracting.selection import choose
 from rag.local_models import OnnxPairs
 from rag.relevance.fitting import FOLDS
+from rag.synthesizers.extractive import CELLS
 from rag.synthesizers.sentence_reader import MOST_CHARS, SHIPPED, Weights, answers, can_read, logit_of
 from rag.types.retrieval import Retrieval
 
@@ -66,7 +67,8 @@ def read(setting: str, answerable: bool, found: Iterable[Asked], model: OnnxPair
         reading = None
         if said:
             reading = np.inf  # what is not read stays as it is
-            if can_read(text, [block.language for block in one.context.blocks]):
+            is_row = said[0].is_row or CELLS in said[0].text
+            if not is_row and can_read(text, [block.language for block in one.context.blocks]):
                 reading = model.logits(text, said[0].text[:MOST_CHARS])[0]
         said.sort(key=lambda each: (each.number, each.place))
         answer = " ".join(each.text for each in said)

@@ -12,6 +12,7 @@ from rag.types.answer import EXTRACTIVE, Synthesis, Usage
 from rag.types.context import Context
 from rag.types.question import Question
 
+CELLS = " | "  # between the cells of a row
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
 MAX_CHARS = 900  # of one in a script without spaces
 _END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*$")
@@ -46,7 +47,9 @@ class ExtractiveSynthesizer:
 
     async def _is_answered(self, question: Question, context: Context, likeliest: AnswerCandidate) -> bool:
         languages = [block.language for block in context.blocks]
-        if self._reader is None or not can_read(question.text, languages):
+        if self._reader is None or CELLS in likeliest.text or likeliest.is_row:
+            return True  # the model has read no tables
+        if not can_read(question.text, languages):
             return True
         reading = await self._reader.read(question, likeliest.text)
         relevance = max((passage.relevance for passage in context.passages), default=0.0)
