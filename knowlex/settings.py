@@ -207,8 +207,10 @@ READING_PATHS = {  # though POST
     "/v1/search",
     "/v1/query",
     "/v1/feedback",
+    "/v1/chat/completions",
+    "/v1/embeddings",
 }
-QUESTION_PATHS = READING_PATHS - {"/v1/feedback"}
+QUESTION_PATHS = READING_PATHS - {"/v1/feedback", "/v1/embeddings"}
 READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
 OIDC_NAME = ENV.knowlex_oidc_name if ENV.knowlex_oidc_url else ""
 OIDC_GROUPS_CLAIM = ENV.knowlex_oidc_groups_claim
