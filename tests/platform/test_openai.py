@@ -47,6 +47,11 @@ TITLE = task(
 )
 
 
+def is_recorded(stack: Stack, prompt: str) -> bool:
+    """What was asked before stands in the list when this is answered."""
+    return prompt in [one["query"] for one in stack.client.get("/v1/queries").json()["queries"]]
+
+
 @pytest.fixture
 def library(server: Stack) -> Stack:
     talk.ingested(server.client, talk.text(BELFRY, "belfry.txt"))
@@ -70,7 +75,7 @@ def test_the_openai_client_gets_an_answer_with_links(library: Stack):
     assert cited.title
     assert cited.url.startswith(f"{library.url}/d/{citation['document_id']}?start=")
     for url in (cited.url, citation["url"]):
-        assert httpx.get(url).status_code == 200
+        assert httpx.get(url, headers={"Accept": "text/html"}).status_code == 200
     assert reply.usage is not None
     assert library.client.get(f"/v1/queries/{told['query_id']}").json()["face"] == "openai"
 
@@ -218,7 +223,7 @@ def test_tasks_of_open_webui_cost_nothing(library: Stack, prompt: str, answer: d
     reply = library.client.post("/v1/chat/completions", json={**body, "metadata": {"task": "title"}}).json()
     assert json.loads(reply["choices"][0]["message"]["content"]) == answer
     assert (reply["usage"]["total_tokens"], reply["knowlex"]) == (0, None)
-    assert library.client.get("/v1/queries").json()["queries"] == []
+    assert not is_recorded(library, prompt)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +246,7 @@ def test_titles_of_librechat_cost_nothing(library: Stack, prompt: str, stream: b
         reply = client.chat.completions.create(model="knowlex", messages=asked(prompt))
         title = reply.choices[0].message.content or ""
     assert title == "How tall is the belfry of"
-    assert library.client.get("/v1/queries").json()["queries"] == []
+    assert not is_recorded(library, prompt)
 
 
 def test_librechat_may_want_its_title_as_json(server: Stack):

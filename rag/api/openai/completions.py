@@ -234,7 +234,7 @@ class Completion:
     def __init__(self, asked: ChatAsked, query_id: UUID, *, root: str) -> None:
         """root: the address before a document's id."""
         self.asked, self._root = asked, root
-        self._about = {
+        self._about: dict[str, Any] = {
             "id": f"chatcmpl-{query_id}",
             "created": int(time.time()),
             "model": asked.model,

@@ -3,7 +3,6 @@
 from base64 import b64encode
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from django.http import HttpRequest, HttpResponse
 from pydantic import ConfigDict, Field
 
@@ -79,7 +78,7 @@ def create(request: HttpRequest) -> HttpResponse:
     name, vectors = services.embed_texts(asked.input)
     if asked.dimensions not in (None, len(vectors[0])):
         raise InvalidInput(f"dimensions must be those of {name}: {len(vectors[0])}.", field="dimensions")
-    encode = _as_base64 if asked.encoding_format == "base64" else np.ndarray.tolist
+    encode = _as_base64 if asked.encoding_format == "base64" else _as_floats
     tokens = sum(map(estimate_tokens, asked.input))
     body = EmbeddingList(
         model=name,
@@ -87,6 +86,10 @@ def create(request: HttpRequest) -> HttpResponse:
         usage=EmbeddingUsage(prompt_tokens=tokens, total_tokens=tokens),
     )
     return plain_json_response(body)
+
+
+def _as_floats(vector: Any) -> Any:
+    return vector.tolist()
 
 
 def _as_base64(vector: Any) -> str:
