@@ -150,7 +150,6 @@ class ChatMessage(OutputShape):
 class ChatChoice(OutputShape):
     index: Count = 0
     message: ChatMessage
-    logprobs: None = None
     finish_reason: Literal["stop"] = "stop"
 
 
