@@ -81,7 +81,6 @@ def problem_body(request: HttpRequest | None, exc: BaseException) -> tuple[int, 
 _OPENAI_CODES = {
     "UNAUTHORIZED": "invalid_api_key",
     "RATE_LIMITED": "rate_limit_exceeded",
-    "DAILY_TOKENS_SPENT": "insufficient_quota",
 }
 _OPENAI_TYPES = {403: "permission_error", 429: "rate_limit_error"}
 
