@@ -18,20 +18,22 @@ from embeddings.external import delivery
 from embeddings.models import EmbeddingModel, EmbeddingRun
 from embeddings.registry import embedder_for, is_paid
 from embeddings.search.dense import search_chunks
-from embeddings.types import ClaimedChunk, EmbeddedText, ModelSpec, RequestScope
+from embeddings.types import ClaimedChunk, EmbeddedText, ModelSpec, RequestScope, Vector
 from embeddings.vectors import rows, sentences
 from embeddings.work import document_status
 from embeddings.work.requests import request_all
 from embeddings.work.waiting import wait_until_done
+from knowlex.base import spending
 from knowlex.base.errors import EmbedderError, EmbedderUnavailable, NotFound, TextRejected
 from knowlex.base.ids import new_id
-from knowlex.db.threads import Heartbeat, with_retries
+from knowlex.db.threads import Heartbeat, release_connection, with_retries
 from knowlex.runtime import background
 from knowlex.runtime.spending import daily_tokens
 
 __all__ = [
     "active_model",
     "embed_batch",
+    "embed_texts",
     "ensure_model_matches",
     "forget_old_runs",
     "request_embeddings",
@@ -65,6 +67,18 @@ def _check_document(document_id: UUID, access: Access) -> None:
     if chunk is None:
         raise NotFound(f"Document not found: {document_id}")
     access.require("write", chunk.document.collection_id)
+
+
+def embed_texts(texts: Sequence[str]) -> tuple[str, list[Vector]]:
+    """Return the active model's name, and the vector of each text as a passage has it. Nothing is stored.
+
+    Raises EmbedderUnavailable, EmbedderRejected, TextRejected, DailyTokensSpent, DatabaseUnavailable.
+    """
+    model = active_model().spec
+    release_connection()
+    if is_paid(model):
+        background.run(spending.require_tokens())
+    return model.name, embedder_for(model).embed(texts)
 
 
 def embed_batch(batch_id: UUID) -> int:

@@ -27,6 +27,7 @@ TAGS = {
     "documents": "The Knowlex API's documents; an upload is read and split before it is answered.",
     "embeddings": "The Knowlex API's embeddings, and search by them alone.",
     "platform": "The Platform API: collections, ingest jobs, documents, search, answers, evaluation.",
+    "openai": "OpenAI's API for what speaks it: models, chat completions, embeddings.",
     "operating": "Whether the server works, and how much it does.",
 }
 NOT_API = ("admin", "static")
@@ -35,6 +36,7 @@ SECURITY_SCHEMES = {
     "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
 }
 SECURITY: list[dict[str, list[str]]] = [{"bearer": []}, {"apiKey": []}]
+PATH_TEXTS = {"model": {"type": "string"}}  # parameters of paths that are no ids
 A_CHANGE = "Not within the API key's scope or collections, or sent by a page of another site"
 REFS = "#/components/schemas/{model}"
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -125,7 +127,7 @@ class _Shapes:
 
 def _described(path: str, method: str, operation: Operation, shapes: _Shapes) -> Schema:
     parameters = [
-        {"name": name, "in": "path", "required": True, "schema": ID_SCHEMA}
+        {"name": name, "in": "path", "required": True, "schema": PATH_TEXTS.get(name, ID_SCHEMA)}
         for name in re.findall(r"{(\w+)}", path)
     ]
     if operation.parameters is not None:

@@ -208,8 +208,10 @@ READING_PATHS = {  # though POST
     "/v1/search",
     "/v1/query",
     "/v1/feedback",
+    "/v1/chat/completions",
+    "/v1/embeddings",
 }
-QUESTION_PATHS = READING_PATHS - {"/v1/feedback"}
+QUESTION_PATHS = READING_PATHS - {"/v1/feedback", "/v1/embeddings"}
 READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
 QUESTION_PATTERN = "|".join([*map(re.escape, sorted(QUESTION_PATHS)), *READING_PATTERNS])
 OIDC_NAME = ENV.knowlex_oidc_name if ENV.knowlex_oidc_url else ""

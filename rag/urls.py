@@ -10,6 +10,7 @@ from knowlex.web.openapi import renamed
 from rag.api.ask import ask
 from rag.api.health import health, metrics
 from rag.api.login import LogIn, log_out
+from rag.api.openai import completions, embeddings, models
 from rag.api.page import page
 from rag.api.query import query as ask_query
 from rag.api.v1 import (
@@ -65,6 +66,10 @@ urlpatterns = [
     path(f"{_DOCUMENT}/pages/<str:number>/image", methods(GET=pages.image)),
     path(f"{_DOCUMENT}/highlights", methods(GET=pages.highlights)),
     path(f"{_DOCUMENT}/file", methods(GET=pages.file)),
+    path("v1/models", methods(GET=models.index)),
+    path("v1/models/<path:model>", methods(GET=models.show)),
+    path("v1/chat/completions", methods(POST=completions.create)),
+    path("v1/embeddings", methods(POST=embeddings.create)),
     path("v1/conversations", methods(GET=conversations.index)),
     path("v1/conversations/<str:conversation_id>", methods(GET=conversations.show)),
     path("v1/queries", methods(GET=queries.index)),

@@ -100,6 +100,12 @@ def list_collections(*, access: Access, page: Page, q: str = "") -> tuple[list[C
     return with_retries(lambda: paged(rows.containing(q) if q else rows, page), reader=access.reads_as)
 
 
+def list_by_name(*, access: Access, limit: int) -> list[Collection]:
+    """Return the first collections that the caller may use, without their counts."""
+    rows = Collection.objects.allowed_to(access).only("id", "name", "created_at").order_by("name", "id")
+    return with_retries(lambda: list(rows[:limit]))
+
+
 def change_collection(collection_id: UUID, *, access: Access, changes: Mapping[str, Any]) -> Collection:
     """Change any of `name`, `description`, `settings`; settings that are not given stay, and so do documents.
 

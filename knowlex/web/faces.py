@@ -25,6 +25,7 @@ class Face:
     """How one contract words failures. `outcomes` is read in order; the first class that fits decides."""
 
     request_id_key: str = "requestId"
+    like_openai: bool = False  # the error body is `{"error": {"message", "type", "param", "code"}}`
     outcomes: tuple[tuple[type[KnowlexError], Outcome], ...] = ()
     query_paths: tuple[str, ...] = field(default=())
 
@@ -66,6 +67,7 @@ PLATFORM_API = Face(
     ),
     query_paths=("/v1/query", "/v1/query/stream", "/v1/search"),
 )
+OPENAI_API = Face(like_openai=True, outcomes=PLATFORM_API.outcomes)
 OTHER = Face()
 
 
@@ -75,6 +77,8 @@ def face_of(path: str) -> Face:
         return QUERY_API
     if path.startswith("/api/v1/"):
         return KNOWLEX_API
+    if path in ("/v1/models", "/v1/chat/completions", "/v1/embeddings") or path.startswith("/v1/models/"):
+        return OPENAI_API
     if path.startswith("/v1/"):
         return PLATFORM_API
     return OTHER

@@ -65,6 +65,8 @@ def problem_body(request: HttpRequest | None, exc: BaseException) -> tuple[int, 
     face = face_of(path)
     status, code = face.outcome(path, error)
     count_error(code)
+    if face.like_openai:
+        return status, {"error": _openai_error(status, code, error)}
     return status, {
         "status": status,
         "error": code,
@@ -72,6 +74,26 @@ def problem_body(request: HttpRequest | None, exc: BaseException) -> tuple[int, 
         "details": error.details,
         "timestamp": utc_timestamp(),
         face.request_id_key: request_id_of(request),
+    }
+
+
+# How OpenAI calls them; its clients choose the exception by the status alone.
+_OPENAI_CODES = {
+    "UNAUTHORIZED": "invalid_api_key",
+    "RATE_LIMITED": "rate_limit_exceeded",
+}
+_OPENAI_TYPES = {403: "permission_error", 429: "rate_limit_error"}
+
+
+def _openai_error(status: int, code: str, error: KnowlexError) -> dict[str, Any]:
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    field = error.details.get("field")
+    named = "model_not_found" if (status, field) == (404, "model") else code.lower()
+    return {
+        "message": error.message,
+        "type": _OPENAI_TYPES.get(status, kind),
+        "param": field,
+        "code": _OPENAI_CODES.get(code, named),
     }
 
 

@@ -23,6 +23,7 @@ from knowlex.db.pool import fetch_all
 from rag.answering import cache
 from rag.answering.parts import build_pipeline
 from rag.conversation import follow_ups
+from rag.conversation.carry_over import Turn
 from rag.deadlines import StageTimes, search_timeout, within_deadline
 from rag.history.query_counts import query_counts
 from rag.history.recorder import record_query
@@ -34,7 +35,7 @@ from rag.types.retrieval import Passage
 
 log = logging.getLogger(__name__)
 
-FaceName: TypeAlias = Literal["ask", "query", "book", "platform", "replay"]
+FaceName: TypeAlias = Literal["ask", "query", "book", "platform", "openai", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Caller:
     """Who asks, by which face, and how.
 
     fresh: the caller wants no stored answer. conversation_id: "" begins a new conversation.
+    turns: what was said before, newest first, where the caller sends it along and no conversation is stored.
     replay_of: the query that is asked again. started: when the request came, by `time.monotonic()`. query_id:
     of the question, whatever becomes of it.
     """
@@ -50,6 +52,7 @@ class Caller:
     access: Access
     fresh: bool = False
     conversation_id: str = ""
+    turns: tuple[Turn, ...] = ()
     replay_of: UUID | None = None
     started: float = field(default_factory=time.monotonic)
     query_id: UUID = field(default_factory=new_id)
@@ -139,11 +142,14 @@ async def _answer_events(
 
 async def _resolve_follow_up(question: Question, caller: Caller, stages: StageTimes) -> Question:
     """Make a question of a conversation stand alone. One that is asked again was when it was asked first."""
-    if not caller.conversation_id or caller.replay_of is not None:
+    if caller.turns:
+        alone = follow_ups.rewrite_after(question, caller.turns)
+    elif not caller.conversation_id or caller.replay_of is not None:
         return question
-    alone = follow_ups.stand_alone(
-        question, access=caller.access, conversation=caller.conversation_id, itself=caller.query_id
-    )
+    else:
+        alone = follow_ups.stand_alone(
+            question, access=caller.access, conversation=caller.conversation_id, itself=caller.query_id
+        )
     with _recording_failures(question, caller):
         async with within_deadline(question.deadline, search_timeout):
             return await stages.of("conversation", alone)

@@ -52,12 +52,22 @@ class AnswerFormat:
 async def event_response(
     request: HttpRequest, question: Question, asker: Caller, answer_format: AnswerFormat
 ) -> EventStream:
+    """Return the events of `stream_answer` as most faces write them."""
+    return await stream_answer(request, question, asker, lambda pump: EventWriter(pump, answer_format))
+
+
+async def stream_answer(
+    request: HttpRequest,
+    question: Question,
+    asker: Caller,
+    writer_of: Callable[[Pump[StreamEvent]], "EventWriter"],
+) -> EventStream:
     """Return a stream once the first token is there: what is raised before is an error response as ever.
 
     A model that thinks longer than `_first_wait` gets the head sent before; then a failure is an event.
     """
     pump = Pump(ask_stream(question, asker), patience_s=settings.CLIENT_PATIENCE_S)
-    writer = _EventWriter(pump, answer_format)
+    writer = writer_of(pump)
     try:
         first = await writer.next(_first_wait() - (time.monotonic() - asker.started))
     except BaseException:
@@ -77,7 +87,7 @@ def _first_wait() -> float:
     return limit_s if COMMENT_S < limit_s <= COMMENT_S + LATER_S else COMMENT_S
 
 
-async def _events(request: HttpRequest, first: bytes | None, writer: "_EventWriter") -> AsyncGenerator[bytes]:
+async def _events(request: HttpRequest, first: bytes | None, writer: "EventWriter") -> AsyncGenerator[bytes]:
     part = first
     try:
         while not writer.done:
@@ -85,16 +95,16 @@ async def _events(request: HttpRequest, first: bytes | None, writer: "_EventWrit
             part = await writer.next(COMMENT_S)
         yield part or b""
     except Exception as exc:  # noqa: BLE001 - the head is sent: an event is all that is left
-        yield event("error", problem_event(request, exc))
+        yield writer.failed(problem_event(request, exc))
 
 
-class _EventWriter:
+class EventWriter:
     """Makes events of the steps of an answer. done: the last one was made."""
 
     def __init__(self, pump: Pump[StreamEvent], answer_format: AnswerFormat) -> None:
         self._pump, self._format = pump, answer_format
         self._writer: Writer | None = None
-        self._wrote = self.done = False
+        self.wrote = self.done = False
 
     async def next(self, patience_s: float) -> bytes | None:
         """Return the next event, or the last ones; None if there is none in time. Raises as `ask_stream`."""
@@ -116,24 +126,36 @@ class _EventWriter:
             if self._format.passages is not None:
                 yield event("passages", self._format.passages(step))
         elif isinstance(step, AskResult):
-            yield from self._ending(step)
+            yield from self.ending(step)
+            self.done = True
         elif self._writer is not None:
-            yield from self._token(self._writer.feed(step))
+            yield from self.token(self._writer.feed(step))
 
-    def _token(self, text: str) -> Iterator[bytes]:
+    def token(self, text: str) -> Iterator[bytes]:
+        """Write a piece of the text, if it is any."""
         if text:
-            self._wrote = True
-            yield event("token", {"text": text})
+            self.wrote = True
+            yield self.text_event(text)
 
-    def _ending(self, asked: AskResult) -> Iterator[bytes]:
+    def text_event(self, text: str) -> bytes:
+        return event("token", {"text": text})
+
+    def failed(self, problem: dict[str, Any]) -> bytes:
+        """Write the error body of a failure after the head."""
+        return event("error", problem)
+
+    def rest(self, answer: str) -> Iterator[bytes]:
+        """Write the text's rest, or where there was no text, the answer that stands in its place."""
+        if self._writer is not None:
+            yield from self.token(self._writer.finish())
+        if not self.wrote:
+            yield from self.token(answer)
+
+    def ending(self, asked: AskResult) -> Iterator[bytes]:
         """Write the text's rest, or where there was no text, what stands in its place; then the sources."""
         body = self._format.body(asked)
-        if self._writer is not None:
-            yield from self._token(self._writer.finish())
-        if not self._wrote:
-            yield from self._token(body["answer"])
+        yield from self.rest(body["answer"])
         name = self._format.sources
         yield event("sources", {name: body[name], "sources": body[name]})
         rest = body if self._format.again else {key: body[key] for key in body if key != name}
         yield event("done", {"query_id": asked.query_id, **rest})
-        self.done = True

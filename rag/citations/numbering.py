@@ -126,6 +126,12 @@ _MARKERS = re.compile(rf"[ \t]?{_RUN.pattern}")
 _RUN_AT_END = re.compile(r"(?:\[\d{1,4}\])+\Z")
 LONGEST_RUN = 400  # characters, more than one marker for each passage
 PlaceOf = Callable[[int], int]
+WriteMarker = Callable[[int, int], str]
+
+
+def plain_marker(place: int, number: int) -> str:
+    """Return the marker of a place; number: of its passage in the context."""
+    return f"[{place}]"
 
 
 class FirstCited:
@@ -143,10 +149,11 @@ class Numbering:
     """place_of: the face's number of the passage that `[n]` names; asked in the order of the text.
 
     Neighbours that become equal become one, also where one piece ends and the next begins.
+    marker: writes a place, given the number of the first passage of the run that has it.
     """
 
-    def __init__(self, place_of: PlaceOf) -> None:
-        self.place_of = place_of
+    def __init__(self, place_of: PlaceOf, marker: WriteMarker = plain_marker) -> None:
+        self.place_of, self._marker = place_of, marker
         self._held, self._read, self._shift = "", 0, 0
         self._shifts: list[tuple[int, int]] = []
 
@@ -173,8 +180,10 @@ class Numbering:
 
         def numbered(match: re.Match[str]) -> str:
             run = match[0]
-            places = dict.fromkeys(self.place_of(int(n)) for n in run[1:-1].split("]["))
-            new = f"[{']['.join(map(str, places))}]"
+            places: dict[int, int] = {}
+            for number in map(int, run[1:-1].split("][")):
+                places.setdefault(self.place_of(number), number)
+            new = "".join(self._marker(place, number) for place, number in places.items())
             self._shift += len(new) - len(run)
             self._shifts.append((start + match.end(), self._shift))
             return new
@@ -183,9 +192,11 @@ class Numbering:
         return _RUN.sub(numbered, text)
 
 
-def number_citations(answer: Answer, place_of: PlaceOf) -> tuple[str, Numbering]:
+def number_citations(
+    answer: Answer, place_of: PlaceOf, marker: WriteMarker = plain_marker
+) -> tuple[str, Numbering]:
     """Return the whole text, and the numbering, which knows what moved where."""
-    numbering = Numbering(place_of)
+    numbering = Numbering(place_of, marker)
     return numbering.feed(answer.text) + numbering.finish(), numbering
 
 

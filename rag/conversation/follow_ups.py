@@ -64,12 +64,28 @@ async def stand_alone(question: Question, *, access: Access, conversation: str, 
     except (DatabaseUnavailable, psycopg.Error) as exc:
         log.warning("conversation not read", extra={"error": type(exc).__name__})
         return question
+    return await rewrite_after(question, turns)
+
+
+async def rewrite_after(question: Question, turns: Sequence[Turn]) -> Question:
+    """Return the same of a question after these turns, newest first."""
     if not turns:
         return question
     text = await _rewrite_by_model(question, turns) or carry_over(question.text, turns)
     if text.casefold().split() == question.text.casefold().split():
         return question
     return replace(question, text=text, original=question.text)
+
+
+def resolve_turns(said: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return the newest MAX_TURNS of what was said, newest first, each question as it stands alone.
+
+    said: in order, with the questions as they were asked: nobody has stored how they were understood.
+    """
+    turns: list[Turn] = []
+    for turn in said[-MAX_TURNS:]:
+        turns.insert(0, turn._replace(question=carry_over(turn.question, turns)))
+    return tuple(turns)
 
 
 async def _fetch_turns(access: Access, conversation: str, itself: UUID) -> list[Turn]:

@@ -330,6 +330,19 @@ EVALUATIONS = [
     wrong_method("POST", "/v1/evaluations/<run>/plot.svg"),
 ]
 PAGE = {"Accept": "text/html"}
+_CHAT, _EMBED = "/v1/chat/completions", "/v1/embeddings"
+_MESSAGES = [{"role": "user", "content": QUESTION}]
+OPENAI = [  # what it answers holds times and the server's address; tests/platform/test_openai.py reads it
+    Ask("models", "GET", "/v1/models", without_body=True),
+    Ask("one model", "GET", "/v1/models/knowlex"),
+    Ask("no such model", "GET", "/v1/models/gpt-4"),
+    Ask("a question", "POST", _CHAT, {"model": "knowlex", "messages": _MESSAGES}, without_body=True),
+    Ask("of no model", "POST", _CHAT, {"model": "gpt-4", "messages": _MESSAGES}),
+    Ask("without messages", "POST", _CHAT, {"model": "knowlex", "messages": []}),
+    Ask("two answers", "POST", _CHAT, {"model": "knowlex", "messages": _MESSAGES, "n": 2}),
+    Ask("vectors", "POST", _EMBED, {"input": "a"}, without_body=True),
+    Ask("of nothing", "POST", _EMBED, {"input": []}),
+]
 EDGES = [
     Ask("health, with every header", "GET", "/health", shown=EVERY_HEADER, until=_healthy),
     wrong_method("POST", "/health"),

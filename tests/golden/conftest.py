@@ -23,6 +23,7 @@ PARTS = {
     "v1-evaluations": asks_questions.EVALUATIONS,
     "v1-queries-and-feedback": asks_questions.MEMORY,
     "edges": asks_questions.EDGES,
+    "openai": asks_questions.OPENAI,
 }
 
 

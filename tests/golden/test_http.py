@@ -11,7 +11,12 @@ from tests.golden.conftest import PARTS
 from tests.golden.exchanges import Recorder
 from tests.support.stack import Stack
 
-WITHOUT_INPUT = ("/health", "/metrics", "/api/v1/embeddings/generate")  # nothing in it can be wrong
+WITHOUT_INPUT = (
+    "/health",
+    "/metrics",
+    "/v1/models",
+    "/api/v1/embeddings/generate",
+)  # nothing in it can be wrong
 
 
 def schema(client: httpx.Client) -> dict:

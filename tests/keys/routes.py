@@ -51,6 +51,7 @@ class Side:
             "query_id": self.query_id,
             "conversation_id": self.query_id,  # of its first question
             "number": "1",
+            "model": f"knowlex/{self.collection_id}",
         }
 
 
@@ -72,6 +73,11 @@ def _feedback(side: Side) -> Request:
     return {"json": {"query_id": side.query_id, "rating": "thumbs_up"}}
 
 
+def _chat(side: Side) -> Request:
+    model = f"knowlex/{side.collection_id}"
+    return {"json": {"model": model, "messages": [{"role": "user", "content": QUESTION}]}}
+
+
 # What is sent where a collection is named, or to a route with an id whose body must be right.
 BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/api/v1/documents"): lambda side: {**FILE, "data": {"collection": side.name}},
@@ -81,6 +87,7 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/query"): lambda side: {"json": {"query": QUESTION, "collection": side.collection_id}},
     ("POST", "/v1/search"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
     ("POST", "/v1/query"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
+    ("POST", "/v1/chat/completions"): _chat,
     ("POST", "/v1/ingest"): _ingest,
     ("POST", "/v1/question_sets"): _questions,
     ("POST", "/v1/evaluations"): _evaluation,
@@ -89,11 +96,15 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("PATCH", "/v1/collections/<collection_id>"): lambda _: {"json": {"description": "changed"}},
 }
 # Bodies that name an id instead.
-IDS_IN_BODY = {("POST", "/v1/feedback")}
+IDS_IN_BODY = {("POST", "/v1/feedback"), ("POST", "/v1/chat/completions")}
 # They answer nothing where the document is no PDF.
 OF_PDF = {("GET", "/v1/documents/<document_id>/pages/<number>/image")}
 # Changes that name neither a collection nor an id; test_every_route.py says what a bound key gets there.
-UNNAMED = {("POST", "/api/v1/embeddings/generate"), ("POST", "/v1/collections")}
+UNNAMED = {
+    ("POST", "/api/v1/embeddings/generate"),
+    ("POST", "/v1/collections"),
+    ("POST", "/v1/embeddings"),
+}
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ def test_answers_are_as_described(client: httpx.Client):
         "document_id": job["documents"][0]["id"],
         "conversation_id": asked["conversation_id"],
         "number": 1,
+        "model": "knowlex",
     }
 
     described = {path: item for path, item in schema["paths"].items() if path.startswith("/v1/")}

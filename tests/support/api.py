@@ -87,6 +87,8 @@ def assert_problem(reply: httpx.Response, status: int, error: str = "", *, field
     assert reply.status_code == status, f"{reply.status_code}: {reply.text[:500]}"
     assert reply.headers["Content-Type"].startswith("application/json"), reply.headers["Content-Type"]
     body: dict[str, Any] = reply.json()
+    if isinstance(body["error"], dict):
+        return assert_openai_error(reply, field=field)
     request_id = "request_id" if reply.request.url.path.startswith("/v1/") else "requestId"
     assert {"status", "error", "message", "details", "timestamp", request_id} <= set(body), body
     assert body["status"] == status
@@ -101,6 +103,23 @@ def assert_problem(reply: httpx.Response, status: int, error: str = "", *, field
     if field:
         assert body["details"].get("field") == field, body
     return body
+
+
+def assert_openai_error(
+    reply: httpx.Response, status: int = 0, code: str = "", *, field: str = ""
+) -> dict[str, Any]:
+    """The error body of OpenAI's API, on its paths alone."""
+    assert reply.request.url.path.startswith(("/v1/models", "/v1/chat/completions", "/v1/embeddings"))
+    assert status in (0, reply.status_code), reply.text
+    (error,) = reply.json().values()
+    assert set(error) == {"message", "type", "param", "code"}
+    assert error["message"]
+    assert error["type"] == {403: "permission_error", 429: "rate_limit_error"}.get(
+        reply.status_code, "server_error" if reply.status_code >= 500 else "invalid_request_error"
+    )
+    assert code in ("", error["code"])
+    assert field in ("", error["param"])
+    return dict(error)
 
 
 def assert_now(text: str, tolerance_s: float = 300.0) -> None:
