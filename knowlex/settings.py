@@ -206,6 +206,7 @@ READING_PATHS = {  # though POST
     "/api/v1/embeddings/search",
     "/v1/search",
     "/v1/query",
+    "/mcp",
     "/v1/feedback",
 }
 QUESTION_PATHS = READING_PATHS - {"/v1/feedback"}

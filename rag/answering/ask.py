@@ -34,7 +34,7 @@ from rag.types.retrieval import Passage
 
 log = logging.getLogger(__name__)
 
-FaceName: TypeAlias = Literal["ask", "query", "book", "platform", "replay"]
+FaceName: TypeAlias = Literal["ask", "query", "book", "platform", "mcp", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
