@@ -64,7 +64,7 @@ PLATFORM_API = Face(
         (SynthesisFailed, (503, DependencyUnavailable.code)),
         (EmbedderError, (503, DependencyUnavailable.code)),
     ),
-    query_paths=("/v1/query", "/v1/query/stream", "/v1/search"),
+    query_paths=("/v1/query", "/v1/query/stream", "/v1/search", "/mcp"),
 )
 OTHER = Face()
 
@@ -75,6 +75,6 @@ def face_of(path: str) -> Face:
         return QUERY_API
     if path.startswith("/api/v1/"):
         return KNOWLEX_API
-    if path.startswith("/v1/"):
+    if path.startswith("/v1/") or path == "/mcp":
         return PLATFORM_API
     return OTHER

@@ -19,6 +19,7 @@ READING = (
     "/api/v1/embeddings/search",
     "/v1/search",
     "/v1/query",
+    "/mcp",
     "/v1/queries/<query_id>/replay",
     "/v1/feedback",
 )
