@@ -87,7 +87,7 @@ def assert_problem(reply: httpx.Response, status: int, error: str = "", *, field
     assert reply.status_code == status, f"{reply.status_code}: {reply.text[:500]}"
     assert reply.headers["Content-Type"].startswith("application/json"), reply.headers["Content-Type"]
     body: dict[str, Any] = reply.json()
-    request_id = "request_id" if reply.request.url.path.startswith("/v1/") else "requestId"
+    request_id = "request_id" if reply.request.url.path.startswith(("/v1/", "/mcp")) else "requestId"
     assert {"status", "error", "message", "details", "timestamp", request_id} <= set(body), body
     assert body["status"] == status
     assert body["message"]
