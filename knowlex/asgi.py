@@ -29,6 +29,7 @@ from knowlex.web.body import Message, Receive  # noqa: E402
 from knowlex.web.handler import Handler, Send  # noqa: E402
 from rag import health  # noqa: E402
 from rag.answering import lifecycle, parts  # noqa: E402
+from rag.api import mcp  # noqa: E402
 
 SWEEP_EVERY_S = 300.0
 log = logging.getLogger(__name__)
@@ -62,6 +63,7 @@ async def _serve_lifespan(receive: Receive, send: Send) -> None:
 async def _warm_up() -> None:
     await _log_failure(asyncio.to_thread(_import_pipeline))
     await asyncio.gather(_log_failure(health.load_models()), _log_failure(_warm_up_models()))
+    await asyncio.to_thread(mcp.preload)
 
 
 def _import_pipeline() -> None:

@@ -33,6 +33,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Documents and questions": {
         "ingest": ("embeddings", "take in files and folders"),
         "ask": ("rag", "ask a question; the answer comes with its citations"),
+        "mcp": ("rag", "speak MCP on standard input and output, for assistants on this machine"),
         "explain": ("rag", "at which stage of a search a passage was lost"),
     },
     "API keys": {
@@ -65,7 +66,7 @@ OUR_COMMANDS = {name: app for group in COMMANDS.values() for name, (app, _) in g
 HELP = {"help", "--help", "-h"}
 # Commands that touch no database, or see to it themselves.
 WITHOUT_DATABASE = {
-    *(*HELP, "version", "--version", "up", "doctor", "build_model", "collectstatic"),
+    *(*HELP, "version", "--version", "up", "doctor", "build_model", "mcp", "collectstatic"),
     *("compilemessages", "makemessages", "diffsettings", "startapp", "startproject"),
 }
 MAKES_DATABASE = {
@@ -99,6 +100,11 @@ def main(argv: list[str]) -> None:
         if message is None:
             raise
         sys.exit(f"knowlex: {message}")
+
+
+def serve_mcp() -> None:
+    """Run `knowlex-mcp`: `manage.py mcp` under the name that programs are told."""
+    main(["manage.py", "mcp", *sys.argv[1:]])
 
 
 def needs_database(argv: list[str]) -> bool:

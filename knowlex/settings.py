@@ -207,6 +207,7 @@ READING_PATHS = {  # though POST
     "/api/v1/embeddings/search",
     "/v1/search",
     "/v1/query",
+    "/mcp",
     "/v1/feedback",
     "/v1/chat/completions",
     "/v1/embeddings",

@@ -10,6 +10,7 @@ from knowlex.web.openapi import renamed
 from rag.api.ask import ask
 from rag.api.health import health, metrics
 from rag.api.login import LogIn, log_out
+from rag.api.mcp import mcp
 from rag.api.openai import completions, embeddings, models
 from rag.api.page import page
 from rag.api.query import query as ask_query
@@ -54,6 +55,7 @@ urlpatterns = [
     path("v1/ingest", methods(GET=ingest.index, POST=ingest.create)),
     path("v1/ingest/<str:job_id>", methods(GET=ingest.show)),
     path("v1/ingest/<str:job_id>/retry", methods(POST=ingest.retry)),
+    path("mcp", methods(POST=mcp), name="mcp"),
     path("v1/query", methods(POST=query.create)),
     path("v1/search", methods(POST=search.create)),
     path("v1/spelling", methods(GET=spelling.show)),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 from uuid import UUID
 
+from django.db.models.functions import Length
 from PIL import Image
 
 from documents.access import Access
@@ -27,7 +28,7 @@ from documents.viewing.alignment import (
     with_running_lines,
 )
 from knowlex.base.errors import InvalidInput, NotAPdf, NotFound, Replaced, UnreadableDocument
-from knowlex.db.threads import with_retries
+from knowlex.db.threads import execute, with_retries
 from knowlex.runtime.components import component
 
 MAX_QUOTE_CHARS = 20_000
@@ -105,6 +106,18 @@ class StoredFile:
     size_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class TextWindow:
+    """The part `[start:end]` of a document's text, total_chars long. pages: the numbers of those it is of."""
+
+    document: Document
+    text: str
+    start: int
+    end: int
+    total_chars: int
+    pages: list[int]
+
+
 def draw_page(
     document_id: UUID, number: int, *, width: int, checksum: str | None, access: Access
 ) -> PageImage:
@@ -146,6 +159,41 @@ def read_page(document_id: UUID, number: int, *, access: Access) -> PageText:
     ]
     method = alignment.method if lines or not text else "none"
     return PageText(document, number, page.start_char, text, layout.width, layout.height, method, lines)
+
+
+def read_window(
+    document_id: UUID, *, start: int = 0, number: int | None = None, max_chars: int, access: Access
+) -> TextWindow:
+    """Return at most max_chars of a document's text from `start` on, or of one page from its beginning.
+
+    Raises NotFound: the document, the page, or text from there on.
+    """
+    document = find_document(document_id, access=access)
+    end = start + max_chars
+    if number is not None:
+        pages = DocumentPage.objects.of_document(document_id).filter(number=number)
+        places = pages.values_list("start_char", Length("text"))
+        place = with_retries(places.first, reader=access.reads_as)
+        if place is None:
+            raise NotFound(f"The document has no page {number}.")
+        start, end = place[0], place[0] + max(1, min(place[1], max_chars))
+    asked = {"document": document_id, "start": start, "end": end}
+    rows = with_retries(lambda: execute(_WINDOW, asked), reader=access.reads_as)
+    if not rows:
+        raise NotFound(f"The document has no text at {start}.")
+    text = "\n".join(row[1] for row in rows)
+    return TextWindow(document, text, start, start + len(text), rows[0][2], [row[0] for row in rows])
+
+
+# Pages are joined by a line break. Of a page only what is shown leaves the database.
+_WINDOW = """
+    SELECT number,
+        substr(text, greatest(%(start)s - start_char, 0) + 1, %(end)s - greatest(start_char, %(start)s)),
+        (SELECT max(start_char + length(text)) FROM documents_page WHERE document_id = %(document)s)
+    FROM documents_page
+    WHERE document_id = %(document)s AND start_char < %(end)s AND start_char + length(text) >= %(start)s
+    ORDER BY number
+"""
 
 
 def find_highlights(

@@ -24,15 +24,16 @@ RETRY_AFTER_S = 5
 
 
 class AdmittedQuestion:
-    """Of one question that was let in. came: when, by `time.monotonic()`."""
+    """Of one question that was let in. came: when, by `time.monotonic()`. counts: it is like others."""
 
-    __slots__ = ("_admission", "_away_s", "_crowd", "_left", "_left_at", "came")
+    __slots__ = ("_admission", "_away_s", "_crowd", "_left", "_left_at", "came", "counts")
 
     def __init__(self, admission: "Admission", crowd: int) -> None:
         self._admission, self._crowd = admission, crowd
         self.came, self._away_s = monotonic(), 0.0
         self._left_at: float | None = None
         self._left = False
+        self.counts = True
 
     def step_out(self) -> bool:
         """Return whether it was at work."""
@@ -53,7 +54,7 @@ class AdmittedQuestion:
         """served: it took what questions take, unlike one that was refused for what it asked."""
         self.step_out()
         self._left = True
-        if served and self._left_at is not None:
+        if served and self.counts and self._left_at is not None:
             self._admission.note(self._left_at - self.came - self._away_s, self._crowd)
 
 
@@ -131,6 +132,13 @@ def elsewhere() -> Iterator[None]:
         yield
     finally:
         place.step_in()
+
+
+def leave_out_of_estimate() -> None:
+    """Say that what is served is no question: how long it takes tells nothing of how long questions do."""
+    place = _place.get()
+    if place is not None:
+        place.counts = False
 
 
 def came() -> float:

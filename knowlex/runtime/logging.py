@@ -71,7 +71,18 @@ def logging_settings(level: str) -> dict[str, Any]:
     A terminal gets plain lines; a file, a pipe or a container's log gets JSON.
     """
     quiet = {"level": "WARNING"} if level in ("DEBUG", "INFO") else {}
-    chatty = ("httpx", "httpx2", "httpcore", "openai", "aiohttp", "asyncio", "pypdf", "psycopg", "django.db")
+    chatty = (
+        "httpx",
+        "httpx2",
+        "httpcore",
+        "openai",
+        "aiohttp",
+        "asyncio",
+        "pypdf",
+        "psycopg",
+        "django.db",
+        "mcp",
+    )
     formatter = "plain" if sys.stderr.isatty() else "json"
     return {
         "version": 1,

@@ -65,7 +65,7 @@ PLATFORM_API = Face(
         (SynthesisFailed, (503, DependencyUnavailable.code)),
         (EmbedderError, (503, DependencyUnavailable.code)),
     ),
-    query_paths=("/v1/query", "/v1/query/stream", "/v1/search"),
+    query_paths=("/v1/query", "/v1/query/stream", "/v1/search", "/mcp"),
 )
 OPENAI_API = Face(like_openai=True, outcomes=PLATFORM_API.outcomes)
 OTHER = Face()
@@ -79,6 +79,6 @@ def face_of(path: str) -> Face:
         return KNOWLEX_API
     if path in ("/v1/models", "/v1/chat/completions", "/v1/embeddings") or path.startswith("/v1/models/"):
         return OPENAI_API
-    if path.startswith("/v1/"):
+    if path.startswith("/v1/") or path == "/mcp":
         return PLATFORM_API
     return OTHER

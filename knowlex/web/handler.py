@@ -157,13 +157,27 @@ DRAIN_BYTES, DRAIN_S = 256 * 1024 * 1024, 10.0
 class KnowlexRequest(ASGIRequest):
     """A request whose body is still on the wire until `load_body`."""
 
-    def __init__(self, scope: dict[str, Any], incoming: RequestBody) -> None:
+    def __init__(self, scope: dict[str, Any], incoming: RequestBody, threads: ThreadPool) -> None:
         super().__init__(scope, BytesIO())
-        self.incoming = incoming
+        self.incoming, self._threads = incoming, threads
 
     async def load_body(self) -> None:
         """Raises PayloadTooLarge, RequestTimeout, ClientGone."""
         self._stream = await self.incoming.read(self._body_limit, settings.SPOOL_DIR)
+
+    async def run_in_thread(self, call: Callable[[], T]) -> T:
+        """Run what an async view has to call, but waits for the database. Raises DependencyUnavailable."""
+        came = monotonic()
+
+        def run() -> T:
+            note_wait(came)
+            close_old_connections()
+            try:
+                return call()
+            finally:
+                close_old_connections()
+
+        return await self._threads.run(run)
 
     @property
     def is_upload(self) -> bool:
@@ -200,7 +214,7 @@ class Handler:
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         incoming = RequestBody(scope["headers"], receive, patience_s=settings.CLIENT_PATIENCE_S)
-        request = KnowlexRequest(scope, incoming)
+        request = KnowlexRequest(scope, incoming, self._threads)
         try:
             response = await self._get_response(request)
             try:

@@ -18,7 +18,7 @@ from rag.types.answer import Reason
 
 Choices = list[tuple[str, str]]
 MOST_COLLECTIONS = 100
-FACES = ("platform", "query", "ask", "book", "openai", "replay")
+FACES = ("platform", "query", "ask", "book", "openai", "mcp", "replay")
 
 
 def humanize(word: str) -> str:

@@ -35,7 +35,7 @@ from rag.types.retrieval import Passage
 
 log = logging.getLogger(__name__)
 
-FaceName: TypeAlias = Literal["ask", "query", "book", "platform", "openai", "replay"]
+FaceName: TypeAlias = Literal["ask", "query", "book", "platform", "openai", "mcp", "replay"]
 
 
 @dataclass(frozen=True, slots=True)

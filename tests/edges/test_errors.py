@@ -16,7 +16,7 @@ EVERYWHERE = (KNOWLEX, DRF, QUERY, SAME_VIEW, PLATFORM, PLATFORM_QUERY)
 def check_body(response: httpx.Response) -> dict[str, object]:
     """The body of the specification, and its headers; returns it."""
     body: dict[str, object] = response.json()
-    id_key = "request_id" if response.request.url.path.startswith("/v1/") else "requestId"
+    id_key = "request_id" if response.request.url.path.startswith(("/v1/", "/mcp")) else "requestId"
     assert set(body) == {"status", "error", "message", "details", "timestamp", id_key}
     assert body["status"] == response.status_code
     assert body[id_key] == response.headers["X-Request-ID"]

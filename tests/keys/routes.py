@@ -60,6 +60,17 @@ def _ingest(side: Side) -> Request:
     return {"json": {"collection_id": side.collection_id, "documents": [{"source": source}]}}
 
 
+def _tool_call(side: Side) -> Request:
+    arguments = {"query": QUESTION, "collections": [side.name]}
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "search", "arguments": arguments},
+    }
+    return {"json": call, "headers": {"Accept": "application/json"}}
+
+
 def _questions(side: Side) -> Request:
     question = {"question": QUESTION, "answers": ["nobody knows"]}
     return {"json": {"name": f"New {new_id()}", "collection": side.name, "questions": [question]}}
@@ -88,6 +99,7 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/v1/search"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
     ("POST", "/v1/query"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
     ("POST", "/v1/chat/completions"): _chat,
+    ("POST", "/mcp"): _tool_call,
     ("POST", "/v1/ingest"): _ingest,
     ("POST", "/v1/question_sets"): _questions,
     ("POST", "/v1/evaluations"): _evaluation,

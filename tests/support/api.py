@@ -89,7 +89,7 @@ def assert_problem(reply: httpx.Response, status: int, error: str = "", *, field
     body: dict[str, Any] = reply.json()
     if isinstance(body["error"], dict):
         return assert_openai_error(reply, field=field)
-    request_id = "request_id" if reply.request.url.path.startswith("/v1/") else "requestId"
+    request_id = "request_id" if reply.request.url.path.startswith(("/v1/", "/mcp")) else "requestId"
     assert {"status", "error", "message", "details", "timestamp", request_id} <= set(body), body
     assert body["status"] == status
     assert body["message"]

@@ -29,6 +29,11 @@ _NAMES = {
     "maxItems": MAX_COLLECTIONS,
     "items": {"type": "string", "maxLength": MAX_NAME_CHARS},
 }
+CollectionNames = Annotated[
+    list[str],
+    Rule(_collections, _NAMES),
+    Field(description="Names or ids; all that may be read unless some are given."),
+]
 _MODE = choice("hybrid", "dense", "sparse", "exact")
 
 
@@ -63,11 +68,7 @@ class QuestionShape(InputShape):
         Field(description="A follow-up question is understood in its conversation; without one, a new one."),
     ] = None
     settings: QuestionSettings = QuestionSettings()
-    collections: Annotated[
-        list[str],
-        Rule(_collections, _NAMES),
-        Field(description="Names or ids; all that may be read unless some are given."),
-    ] = []
+    collections: CollectionNames = []
     filters: SearchFilters = SearchFilters()
 
     async def question(self, *, access: Access) -> Question:
