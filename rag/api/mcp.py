@@ -28,6 +28,7 @@ from knowlex.base.ids import parse_id
 from knowlex.runtime.admission import leave_out_of_estimate
 from knowlex.web.body import Message
 from knowlex.web.handler import KnowlexRequest
+from knowlex.web.json_body import check_content_type
 from knowlex.web.json_output import plain_json_bytes
 from knowlex.web.pagination import PageParameters
 from knowlex.web.responses import problem_event
@@ -142,6 +143,7 @@ class Tool:
 
 async def mcp(request: HttpRequest) -> HttpResponseBase:
     """Answer one message; as a stream of events where the client asks to be told of progress."""
+    check_content_type(request)
     if b'"tools/call"' not in request.body:
         leave_out_of_estimate()
     if b'"progressToken"' in request.body and takes_events(request):

@@ -142,7 +142,7 @@ def test_every_door_refuses_with_one_line_and_a_failing_exit(command: list[str],
 def test_the_example_names_every_variable() -> None:
     example = (PROJECT / ".env.example").read_text()
 
-    named = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
+    named = set(re.findall(r"^#?([A-Z_0-9]+)=", example, re.MULTILINE))
 
     assert named == {name.upper() for name in Environment.model_fields}
 
