@@ -15,17 +15,18 @@ from tests.support.stack import Stack
 from tests.support.texts import facts_pdf, question
 from tests.support.waiting import wait_until
 
-MIGRATIONS = sorted(file.stem for file in (PROJECT / "documents" / "migrations").glob("0*.py"))
-APPLIED = f"app = 'documents' AND name = '{MIGRATIONS[-1]}'"
+# Of what is written down after an answer: the running server, which is of this release, answers without it.
+MIGRATIONS = sorted(file.stem for file in (PROJECT / "rag" / "migrations").glob("0*.py"))
+APPLIED = f"app = 'rag' AND name = '{MIGRATIONS[-1]}'"
 STARTS_AT_ONCE = 2
 
 
 @pytest.fixture
 def older(server: Stack) -> Iterator[Stack]:
-    """A running Knowlex whose database lacks the latest migration of documents, and any account."""
+    """A running Knowlex whose database lacks the latest migration of answers, and any account."""
     ingest(server.client, facts_pdf(5))
     embed(server.client)
-    server.manage("migrate", "documents", MIGRATIONS[-2])
+    server.manage("migrate", "rag", MIGRATIONS[-2])
     server.sql("TRUNCATE auth_user CASCADE")
     yield server
     if not server.count("django_migrations", APPLIED):
