@@ -219,6 +219,7 @@ OIDC_NAME = ENV.knowlex_oidc_name if ENV.knowlex_oidc_url else ""
 OIDC_GROUPS_CLAIM = ENV.knowlex_oidc_groups_claim
 RATE_LIMIT = ENV.knowlex_rate_limit
 DAILY_TOKENS = ENV.knowlex_daily_tokens  # of chat models and paid embedders, in all; None: no ceiling
+PUBLIC_URL = ENV.knowlex_public_url  # without a slash at the end; "" for the host that was asked
 TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold
 CONTEXT_FLOOR = ENV.knowlex_context_floor  # relevance; what a chat model is shown at the least
