@@ -232,8 +232,15 @@ def test_a_wrong_key_is_refused_and_a_bound_one_sees_its_collections_only(keyed_
             others = resources["theirs.md"]
     assert call(stack, "search", bound, query="vault", collections=["theirs"])["error"] == "FORBIDDEN"
     assert call(stack, "fetch", bound, id=others)["error"] == "NOT_FOUND"
-    answer = call(stack, "ask", bound, question="What colour is the vault of theirs?")
+    asked = {"question": "What colour is the vault of theirs?"}
+    answer = call(stack, "ask", bound, **asked)
     assert "golden" not in json.dumps(answer)
+
+    async def streamed(client: Client) -> Any:
+        return await client.call_tool("ask", asked, progress_callback=ignore)
+
+    told = speak(stack, streamed, key=bound).structured_content
+    assert {**told, "query_id": ""} == {**answer, "query_id": ""}
 
 
 def test_no_description_holds_an_id_and_what_is_new_is_found_without_listing_again(server: Stack):
