@@ -15,7 +15,6 @@ from knowlex.base.errors import (
     RetrievalFailed,
     StorageUnavailable,
     SynthesisFailed,
-    Unauthorized,
 )
 
 Outcome = tuple[int, str]
@@ -73,7 +72,7 @@ OPENAI_API = Face(like_openai=True, outcomes=PLATFORM_API.outcomes)
 DIFY_API = Face(
     request_id_key="request_id",
     like_dify=True,
-    outcomes=((Unauthorized, (403, Unauthorized.code)), *PLATFORM_API.outcomes),  # all that Dify looks for
+    outcomes=PLATFORM_API.outcomes,
     query_paths=("/v1/dify/retrieval",),
 )
 OTHER = Face()

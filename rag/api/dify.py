@@ -96,8 +96,7 @@ class RetrievedRecords(OutputShape):
     failures={"404": "No such collection: `error_code` 2001"},
     description="In Dify, the API endpoint is the address of this server with `/v1/dify`. Error bodies have"
     " `error_msg` and `error_code` besides: 1001 for no key in the form `Bearer <key>`, 1002 for one that is"
-    " refused, 2001 for no such collection, else the status. No key or a wrong one is a 403 here, as Dify"
-    " expects.",
+    " refused, 2001 for no such collection, else the status.",
 )
 async def retrieve(request: HttpRequest) -> HttpResponse:
     asked = read_body(request, RetrievalAsked)

@@ -119,9 +119,9 @@ def test_keys_are_obeyed_with_difys_codes(library: Stack):
             (f"Bearer {bound}", "default", 200, None),
             (f"Bearer {bound}", "Secrets", 403, 1002),
             (f"Bearer {bound}", "nowhere", 404, 2001),
-            (f"Bearer {bound[:-1]}", "default", 403, 1002),
-            (bound, "default", 403, 1001),
-            ("", "default", 403, 1001),
+            (f"Bearer {bound[:-1]}", "default", 401, 1002),
+            (bound, "default", 401, 1001),
+            ("", "default", 401, 1001),
         ):
             web.headers["Authorization"] = sent
             reply = asked(web, knowledge_id=knowledge)
