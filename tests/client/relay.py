@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 from threading import Thread
 from typing import Literal
 
-Fate = Literal["refused", "lost", "halved", "unfinished", "bad gateway", "another's page", "answered"]
+Fate = Literal["refused", "lost", "halved", "unfinished", "busy", "bad gateway", "another's page", "answered"]
 BLOCK = 65536
 BAD_GATEWAY = (
     b"HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<h1>502</h1>\r"
 )
+BUSY = (
+    b"HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json\r\nRetry-After: 1\r\n"
+    b'Content-Length: 52\r\n\r\n{"error":"RATE_LIMITED","message":"Try it later.  "}'
+)
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\n<p>Hello</p>"
+INSTEAD: dict[str, bytes] = {"busy": BUSY, "bad gateway": BAD_GATEWAY, "another's page": PAGE}
 
 
 @dataclass
@@ -34,9 +39,9 @@ class Relay:
         if fate == "refused":
             return
         with socket.create_connection(server, timeout=60) as upstream:
-            if fate in ("bad gateway", "another's page"):
+            if fate in INSTEAD:
                 self.requests.append(client.recv(BLOCK))
-                client.sendall(BAD_GATEWAY if fate == "bad gateway" else PAGE)
+                client.sendall(INSTEAD[fate])
                 return
             Thread(target=self._hand_up, args=(client, upstream), daemon=True).start()
             while block := upstream.recv(BLOCK):

@@ -7,7 +7,6 @@ import pytest
 
 from rag.api.dify import MetadataCondition, read_conditions
 from rag.types.question import MetadataFilter
-from tests.keys.key_factory import make_key
 from tests.platform import talk
 from tests.support.api import assert_problem
 from tests.support.stack import Stack
@@ -109,26 +108,6 @@ def test_what_the_search_cannot_do_is_refused(server: Stack, conditions: Any, op
     assert words in problem["message"]
     assert problem["error_msg"] == problem["message"]
     assert problem["error_code"] == 400
-
-
-def test_keys_are_obeyed_with_difys_codes(library: Stack):
-    talk.collection(library.client, "Secrets")
-    bound = make_key(library, "read", collections=["default"])
-    with library.another_web(KNOWLEX_REQUIRE_API_KEY="true") as web:
-        for sent, knowledge, status, code in (
-            (f"Bearer {bound}", "default", 200, None),
-            (f"Bearer {bound}", "Secrets", 403, 1002),
-            (f"Bearer {bound}", "nowhere", 404, 2001),
-            (f"Bearer {bound[:-1]}", "default", 401, 1002),
-            (bound, "default", 401, 1001),
-            ("", "default", 401, 1001),
-        ):
-            web.headers["Authorization"] = sent
-            reply = asked(web, knowledge_id=knowledge)
-            assert (reply.status_code, reply.json().get("error_code")) == (status, code), reply.text
-        web.headers["Authorization"] = f"Bearer {bound}"
-        reply = web.post(PATH)  # as Dify tries out an address
-        assert reply.status_code not in (403, 404, 502)
 
 
 def test_large_numbers_keep_their_neighbours():
