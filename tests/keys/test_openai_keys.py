@@ -1,4 +1,4 @@
-"""OpenAI's client, Dify and our own client without a key, with a wrong one, with the key of one collection."""
+"""OpenAI's client, Dify and our own client: without a key, with a wrong one, with that of one collection."""
 
 import httpx
 import openai
