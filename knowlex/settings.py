@@ -211,6 +211,7 @@ READING_PATHS = {  # though POST
     "/v1/feedback",
     "/v1/chat/completions",
     "/v1/embeddings",
+    "/v1/dify/retrieval",
 }
 QUESTION_PATHS = READING_PATHS - {"/v1/feedback", "/v1/embeddings"}
 READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id

@@ -8,6 +8,7 @@ from django.urls import path
 from knowlex.web.methods import methods
 from knowlex.web.openapi import renamed
 from rag.api.ask import ask
+from rag.api.dify import retrieve
 from rag.api.health import health, metrics
 from rag.api.login import LogIn, log_out
 from rag.api.mcp import mcp
@@ -74,6 +75,7 @@ urlpatterns = [
     path("v1/models/<path:model>", methods(GET=models.show)),
     path("v1/chat/completions", methods(POST=completions.create)),
     path("v1/embeddings", methods(POST=embeddings.create)),
+    path("v1/dify/retrieval", methods(POST=retrieve)),
     path("v1/conversations", methods(GET=conversations.index)),
     path("v1/conversations/<str:conversation_id>", methods(GET=conversations.show)),
     path("v1/queries", methods(GET=queries.index)),

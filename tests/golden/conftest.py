@@ -25,6 +25,7 @@ PARTS = {
     "edges": asks_questions.EDGES,
     "openai": asks_questions.OPENAI,
     "v1-webhooks": asks_documents.WEBHOOKS,
+    "dify": asks_questions.DIFY,
 }
 
 

@@ -100,6 +100,9 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/v1/search"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
     ("POST", "/v1/query"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
     ("POST", "/v1/chat/completions"): _chat,
+    ("POST", "/v1/dify/retrieval"): lambda side: {
+        "json": {"knowledge_id": side.name, "query": QUESTION, "retrieval_setting": {"top_k": 5}}
+    },
     ("POST", "/mcp"): _tool_call,
     ("POST", "/v1/ingest"): _ingest,
     ("POST", "/v1/question_sets"): _questions,

@@ -23,6 +23,7 @@ READING = (
     "/v1/queries/<query_id>/replay",
     "/v1/feedback",
     "/v1/chat/completions",
+    "/v1/dify/retrieval",
     "/v1/embeddings",
 )
 ITEM = """
