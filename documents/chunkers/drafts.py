@@ -40,6 +40,7 @@ class MeasuredText:
             pages=self._page_starts,
             blocks=extraction.blocks,
             tells_headings=not self._has_row_sections,
+            breaks_sentences=extraction.source != "PDF",
         )
 
     def page_of(self, position: int) -> int | None:

@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from documents.text.headings import HeadingContext, HeadingIndex
 from documents.text.sentences import sentence_spans, strip_span
@@ -94,6 +95,7 @@ class SourceText:
     """The text that pieces are cut from. pages: where each page after the first begins, if it has pages.
 
     tells_headings: whether headings stand in the text, as all do but the numbers of a sheet's rows.
+    breaks_sentences: whether a page ends its last sentence, as slides and sheets do.
     """
 
     text: str
@@ -102,6 +104,7 @@ class SourceText:
     pages: Sequence[int] = ()
     blocks: Sequence[Block] = ()
     tells_headings: bool = True
+    breaks_sentences: bool = False
 
     def is_heading_only(self, start: int, end: int, title: str) -> bool:
         """Tell if `text[start:end]` is just its heading, but for Markdown's marks and a number before it."""
@@ -149,9 +152,11 @@ class _Cutter:
         self._previous_end = -1
 
     def prose(self, start: int, end: int) -> Iterator[Piece]:
-        if start < end:
-            spans = sentence_spans(self._source.text[start:end])
-            shifted = ((start + first, start + last) for first, last in spans)
+        pages = self._source.pages if self._source.breaks_sentences else ()
+        inner = pages[bisect_right(pages, start) : bisect_left(pages, end)]
+        for edge, stop in pairwise((start, *inner, end)):
+            spans = sentence_spans(self._source.text[edge:stop])
+            shifted = ((edge + first, edge + last) for first, last in spans)
             yield from self._cut(_join_short_spans(shifted, self._source.pages), PROSE)
 
     def block(self, index: int) -> Iterator[Piece]:

@@ -122,6 +122,18 @@ def test_slides_are_pages_and_read_from_top_to_bottom() -> None:
     assert describe_place("PPTX", drafts[-1].page_number, drafts[-1].chapter, "") == "slide 3"
 
 
+def test_a_line_at_the_end_of_a_slide_is_no_part_of_the_next() -> None:
+    presentation = pptx.Presentation()
+    for words in ("The owl and", "the fox sleep"):
+        slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+        slide.shapes.add_textbox(0, 0, Inches(3), Inches(1)).text_frame.text = words
+    drafts = SentenceChunker().split(read_pptx(saved(presentation)), ChunkingSettings())
+    assert [(one.content, one.page_number, one.last_page) for one in drafts] == [
+        ("The owl and", 1, 1),
+        ("the fox sleep", 2, 2),
+    ]
+
+
 def test_slide_shows_are_read_and_the_strict_form_is_named() -> None:
     with zipfile.ZipFile(io.BytesIO(saved(talk()))) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
