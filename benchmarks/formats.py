@@ -203,7 +203,9 @@ def measure(files: list[Path]) -> list[Path]:
         begun = time.monotonic()
         try:
             extraction = extractor.extract(path, filename=path.name, sources=ALL_SOURCES, patient=True)
+            slowest[ending] = max(slowest[ending], time.monotonic() - begun)
         except UnreadableDocument as exc:
+            slowest[ending] = max(slowest[ending], time.monotonic() - begun)
             counts[ending]["refused"] += 1
             notes.append(f"refused {path.name}: {exc.message[:110]}")
         else:
@@ -218,7 +220,6 @@ def measure(files: list[Path]) -> list[Path]:
                     counts[path.name][outcome] += 1
                     where = [(one.page_number, one.chapter, one.section) for one in holding[:2]]
                     notes.append(f"{outcome} in {path.name}: {words[:60]!r} {where}")
-        slowest[ending] = max(slowest[ending], time.monotonic() - begun)
     print(f"{'format':8}{'read':>6}{'refused':>9}{'right':>8}{'wrong':>7}{'lost':>6}{'slowest s':>11}")
     for ending, row in sorted((ending, counts[ending]) for ending in slowest):
         shown = "".join(

@@ -8,9 +8,11 @@ from documents.extractors.cleaning import BLANK_LINES, SPACES
 from documents.extractors.failures import (
     MAX_OUTLINE_ENTRIES,
     MAX_PAGES,
+    MAX_PARTS,
     MAX_TEXT_BYTES,
     MAX_TITLE,
     NO_WORDS,
+    OUT_OF_LIMITS,
     TOO_MANY_PAGES,
     TOO_MUCH_TEXT,
     Unreadable,
@@ -70,7 +72,9 @@ class Composer:
         title = clean_label(title, max_chars=MAX_TITLE)
         if not has_text(title):
             return
-        self._place_heading(Heading(level, title, self._append(title, "\n\n")))
+        start = self._append(title, "\n\n")
+        if len(self._headings) < MAX_OUTLINE_ENTRIES:
+            self._headings.append(Heading(level, title, start))
         if level == 1 and not self._title:
             self._title = title
         self._open, self._above = None, title
@@ -164,9 +168,11 @@ class Composer:
         if self._length > (self._page_starts[-1] if self._page_starts else 0):
             self._add(joint)
         start = self._length
-        for heading in self._pending:
-            self._place_heading(replace(heading, start_char=start))
-        self._pending.clear()
+        if self._pending:
+            self._headings += [replace(heading, start_char=start) for heading in self._pending]
+            self._pending.clear()
+            if len(self._headings) > MAX_PARTS:  # without its heading a part would be cited as the one before
+                raise Unreadable(OUT_OF_LIMITS)
         self._add(text)
         self._bytes += len(text.encode())
         if self._bytes > MAX_TEXT_BYTES:
@@ -176,7 +182,3 @@ class Composer:
     def _add(self, text: str) -> None:
         self._parts.append(text)
         self._length += len(text)
-
-    def _place_heading(self, heading: Heading) -> None:
-        if len(self._headings) < MAX_OUTLINE_ENTRIES:
-            self._headings.append(heading)

@@ -28,4 +28,5 @@ ATTACHMENTS_LEFT_OUT = (
 MAX_PAGES = 10_000
 MAX_TEXT_BYTES = 20 * 1024 * 1024
 MAX_OUTLINE_ENTRIES = 5_000
+MAX_PARTS = 40_000  # of sheets, each with its heading
 MAX_TITLE = 300  # characters of a heading

@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 
 from documents.chunkers.sentence import SentenceChunker
-from documents.extractors.failures import Unreadable
+from documents.extractors.failures import MAX_PARTS, Unreadable
 from documents.extractors.office.csv_table import read_csv
 from documents.extractors.office.xlsx import read_xlsx
 from documents.text.headings import describe_place
@@ -104,12 +104,27 @@ def test_several_tables_of_a_sheet_stand_apart_and_a_blank_row_within_one_does_n
     ]
     found = read_xlsx(workbook(Year=rows))
     drafts = chunks(found)
-    assert [draft.section for draft in drafts] == ["rows 1-4", "row 6", "rows 9-10", "row 12"]
-    assert drafts[0].content.startswith("Income\n\nItem | 2023 | 2024\nSales")
-    assert drafts[1].content == "Item | 2023 | 2024\nRent | 3 | 4"
-    assert drafts[2].content == "Staff | Town\nAnn | Rome"
-    assert drafts[3].content == "Sum | 9"
-    assert [draft.table.title for draft in drafts if draft.table] == ["Income", "Income", "Year"]
+    assert [draft.section for draft in drafts] == ["rows 1-6", "rows 9-10", "row 12"]
+    assert [draft.content for draft in drafts] == [
+        "Income\n\nItem | 2023 | 2024\nSales | 10 | 12\nRent | 3 | 4",
+        "Staff | Town\nAnn | Rome",
+        "Sum | 9",
+    ]
+    assert [draft.table.title for draft in drafts if draft.table] == ["Income", "Year"]
+
+
+def test_rows_far_down_are_cited_by_their_own_rows() -> None:
+    rows = "".join(f"{number},{'words ' * 20}{number}\n" for number in range(2, 40_002))
+    found = read_csv(f"id,text\n{rows}".encode())
+    assert len(found.headings) > 5_000
+    for heading in found.headings[1::500]:
+        first = heading.title.removeprefix("rows ").split("-")[0]
+        assert found.text[heading.start_char :].split("\n")[1].startswith(f"{first} | ")
+
+
+def test_more_parts_than_can_be_told_apart_are_refused() -> None:
+    with pytest.raises(Unreadable, match="within the limits"):
+        read_csv(b"a,b\n\n\n\n\n" * (MAX_PARTS + 1))
 
 
 def test_hidden_sheets_are_left_out_and_told_of() -> None:

@@ -1,6 +1,7 @@
 """Office files and mail over HTTP: found, cited by sheet, slide or chapter, and what came with a mail."""
 
 from email.message import EmailMessage
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ from tests.extraction.test_mail import letter
 from tests.extraction.test_office_formats import entry, epub, odt, talk
 from tests.extraction.test_sheets import TOWNS, workbook
 from tests.platform.talk import collection, file, ingested, stored
+from tests.support.stack import Stack
 
 BOOK = epub(
     {"one.xhtml": "<p>The owl of Norderney sees at night.</p>", "two.xhtml": "<p>Foxes sleep.</p>"},
@@ -106,3 +108,17 @@ def test_mails_within_mails_end_somewhere_and_say_so(client: httpx.Client):
     assert sorted(documents) == ["Level 1.eml", "Level 2.eml", "Level 3.eml", "outer.eml"]
     assert "left out" in documents["Level 1.eml"]["warnings"][0]
     assert documents["Level 2.eml"]["warnings"] == []
+
+
+@pytest.mark.slow
+def test_slides_and_sheets_are_sane_and_survive_a_copy(server: Stack, tmp_path: Path):
+    to, archive = collection(server.client, "Office"), str(tmp_path / "office.tar.gz")
+    job = ingested(server.client, *(file(data, name) for data, name, *_ in CASES), to=to)
+    assert job["progress"]["failed"] == 0
+    server.manage("export_collection", "Office", archive)
+    server.manage("import_collection", archive, "--collection", "Copy")
+    assert "All is well" in server.manage("sanity", "--deep")
+    for place in ("Office", "Copy"):
+        asked = {"query": "Town 77", "collections": [place], "mode": "sparse"}
+        best = server.client.post("/v1/search", json=asked).json()["results"][0]
+        assert (best["chapter"], best["page_number"]) == ("Towns", 2)

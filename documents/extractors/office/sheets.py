@@ -15,6 +15,7 @@ from documents.types import TableHead
 
 Row = tuple[int, list[str]]  # its number, from 1, and its cells
 _PART_CHARS = 700  # with the head: about a chunk of 300 tokens, of which figures take many
+_HEAD_CHARS = 1500  # of a row that may be a head
 _MAX_TITLE_ROWS = 4
 _MAX_GAP = 3  # rows from the last one of a table to the next
 _MAX_ROWS = 2**20  # of a sheet, in Excel
@@ -31,19 +32,14 @@ class _Table(NamedTuple):
 def compose_rows(rows: Iterable[Row], composer: Composer, *, level: int, name: str = "") -> None:
     """Add the tables of a sheet. level: of the parts' headings. name: a title for tables that have none.
 
-    Raises Unreadable for more text or rows than are read.
+    Raises Unreadable for more text, rows or parts than are read.
     """
-    head: TableHead | None = None
-    opening: Row = (0, [])  # the first row of the table, which may be its head
-    above: _Table | None = None
-    for table in _join_titles(_split_tables(rows)):
+    for table in _join_rows(_join_titles(_split_tables(rows))):
         title = " ".join(cells[0] for _, cells in table.titles)
-        own = read_head(title or name, table.rows[0][1])
-        if own or above is None or not _goes_on(above, table):
-            head, opening = own, table.rows[0]
+        opening = table.rows[0]
+        head = read_head(title or name, opening[1]) if _length(opening) <= _HEAD_CHARS else None
         again = opening if head and 2 * _length(opening) <= _PART_CHARS else None
         _compose_table(table, head, again, composer, level)
-        above = table
 
 
 def _compose_table(
@@ -61,13 +57,6 @@ def _compose_table(
         else:
             composer.add_table([again[1], *lines] if again and part[0] is not again else lines, head)
         titles = []
-
-
-def _goes_on(above: _Table, table: _Table) -> bool:
-    """Tell if a blank row is a part of the table above rather than its end."""
-    near = table.rows[0][0] - above.rows[-1][0] <= _MAX_GAP
-    alike = table.margin == above.margin and len(table.rows[0][1]) == len(above.rows[0][1])
-    return near and alike and not table.titles
 
 
 def _split_tables(rows: Iterable[Row]) -> Iterator[_Table]:
@@ -113,6 +102,26 @@ def _join_titles(tables: Iterable[_Table]) -> Iterator[_Table]:
             yield table
     if above:
         yield above
+
+
+def _join_rows(tables: Iterable[_Table]) -> Iterator[_Table]:
+    """Yield tables with the rows that only a blank row parts from them."""
+    whole: _Table | None = None
+    for table in tables:
+        if whole and _goes_on(whole, table):
+            whole.rows.extend(table.rows)
+            continue
+        if whole:
+            yield whole
+        whole = table
+    if whole:
+        yield whole
+
+
+def _goes_on(above: _Table, table: _Table) -> bool:
+    near = table.rows[0][0] - above.rows[-1][0] <= _MAX_GAP and not table.titles
+    alike = table.margin == above.margin and len(table.rows[0][1]) == len(above.rows[0][1])
+    return near and alike and read_head("", table.rows[0][1]) is None
 
 
 def _is_title(rows: Sequence[Row]) -> bool:
