@@ -122,6 +122,17 @@ def test_slides_are_pages_and_read_from_top_to_bottom() -> None:
     assert describe_place("PPTX", drafts[-1].page_number, drafts[-1].chapter, "") == "slide 3"
 
 
+def test_charts_of_any_kind_are_read_and_one_without_figures_is_passed_over() -> None:
+    with zipfile.ZipFile(io.BytesIO(saved(talk()))) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    (chart,) = [name for name in entries if name.startswith("ppt/charts/chart")]
+    solid = entries[chart].replace(b"barChart>", b"bar3DChart>")
+    assert solid != entries[chart]
+    assert "| Visits\nNorth | 7\nSouth | 9.5" in read_pptx(zipped(entries | {chart: solid})).text
+    empty = entries[chart][: entries[chart].index(b"<c:ser>")] + entries[chart].partition(b"</c:ser>")[2]
+    assert "Visits" not in read_pptx(zipped(entries | {chart: empty})).text
+
+
 def test_a_line_at_the_end_of_a_slide_is_no_part_of_the_next() -> None:
     presentation = pptx.Presentation()
     for words in ("The owl and", "the fox sleep"):

@@ -16,15 +16,16 @@ from documents.types import Extraction
 BROKEN_PPTX = "The PPTX is damaged and cannot be read."
 NOTES = "Speaker notes"
 _MAX_DEPTH = 50
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _BODIES = frozenset({PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.VERTICAL_BODY})
 _FURNITURE = frozenset({PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER})
 
 
 def read_pptx(data: bytes) -> Extraction:
     """Read slides from top to bottom, with tables, the figures of charts, and notes. Raises Unreadable."""
-    with open_package(data, BROKEN_PPTX) as archive:
-        refuse_strict(archive, "ppt/presentation.xml")
     try:
+        with open_package(data, BROKEN_PPTX) as archive:
+            refuse_strict(archive, "ppt/presentation.xml")
         # Not by pptx.Presentation, which refuses slide shows and templates.
         presentation = Package.open(BytesIO(data)).main_document_part.presentation
         composer = Composer()
@@ -84,17 +85,44 @@ def _compose_shape(shape: Any, slide: Any, composer: Composer) -> None:
 
 
 def _compose_chart(chart: Any, composer: Composer) -> None:
-    """Add the figures that a chart shows, as the file keeps them, a row a category."""
-    if chart.has_title and chart.chart_title.has_text_frame:
-        composer.add_paragraph(_plain(chart.chart_title.text_frame.text))
-    series = [one for plot in chart.plots for one in plot.series]
-    categories = [str(category) for plot in list(chart.plots)[:1] for category in plot.categories]
-    columns = [[f"{value:.10g}" if value is not None else "" for value in one.values] for one in series]
-    if series:
-        composer.add_row(["", *(one.name for one in series)])
-    for place in range(max(map(len, columns), default=0)):
-        name = categories[place] if place < len(categories) else str(place + 1)
-        composer.add_row([name, *(column[place] if place < len(column) else "" for column in columns)])
+    """Add the figures that a chart shows, as the file keeps them, a row a category.
+
+    From the XML: python-pptx refuses kinds of charts that it does not know, such as those in 3D.
+    """
+    space = chart._chartSpace
+    for title in space.iter(_C + "title"):
+        composer.add_paragraph("".join(run.text or "" for run in title.iter(qn("a:t"))))
+    series = [
+        (_read_points(one, "tx"), _read_points(one, "cat", "xVal"), _read_points(one, "val", "yVal"))
+        for one in space.iter(_C + "ser")
+    ]
+    composer.end_block()
+    composer.add_row(["", *(" ".join(name.values()) for name, _, _ in series)])
+    categories = next((names for _, names, _ in series if names), {})
+    for place in sorted({place for _, _, values in series for place in values}):
+        figures = (_plain_figure(values.get(place, "")) for _, _, values in series)
+        composer.add_row([categories.get(place, str(place + 1)), *figures])
+
+
+def _read_points(series: Any, *names: str) -> dict[int, str]:
+    """Return the points of a part of a series by their place; those of several levels together."""
+    points: dict[int, list[str]] = {}
+    for name in names:
+        for part in series.iterchildren(_C + name):
+            for point in part.iter(_C + "pt"):
+                value = point.findtext(_C + "v", "")
+                points.setdefault(int(point.get("idx", "0")), []).append(value)
+            if not points:
+                points = {0: [value.text or "" for value in part.iter(_C + "v")]}
+    return {place: " ".join(values) for place, values in points.items()}
+
+
+def _plain_figure(value: str) -> str:
+    """Return a figure without the last of its binary digits: 0.30000000000000004 is .3."""
+    try:
+        return f"{float(value):.10g}" if value else ""
+    except ValueError:
+        return value
 
 
 def _compose_diagram(shape: Any, slide: Any, composer: Composer) -> None:

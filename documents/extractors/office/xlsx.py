@@ -22,9 +22,9 @@ def read_xlsx(data: bytes) -> Extraction:
 
     Raises Unreadable.
     """
-    with open_package(data, BROKEN_XLSX) as archive:
-        refuse_strict(archive, "xl/workbook.xml")
     try:
+        with open_package(data, BROKEN_XLSX) as archive:
+            refuse_strict(archive, "xl/workbook.xml")
         # Row by row; what a sheet claims of its size is not believed.
         workbook = load_workbook(BytesIO(data), read_only=True, data_only=True, keep_links=False)
         composer, hidden = Composer(), 0
