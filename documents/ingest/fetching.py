@@ -38,6 +38,10 @@ class Deadline:
     """One limit for many steps, by the monotonic clock."""
 
     def __init__(self, limit_s: float) -> None:
+        self.restart(limit_s)
+
+    def restart(self, limit_s: float) -> None:
+        """Let the next steps take so long from now on."""
         self._ends = time.monotonic() + limit_s
 
     def left_s(self) -> float:
@@ -162,18 +166,34 @@ def fetch(
     """
     deadline, target = Deadline(LIMIT_S), parse_target(url)
     for _ in range(MAX_REDIRECTS + 1):
-        listed = is_listed(target, allowed_hosts)
-        check_port(target, listed=listed)
-        addresses = _resolve_in_time(target, resolver, deadline)
-        if not addresses:
-            raise UnreadableDocument("The host of the address is not known.")
-        if not listed and not all(map(is_public, addresses)):
-            raise InvalidInput(REFUSED, field="url")
+        addresses = find_addresses(target, deadline, allowed_hosts=allowed_hosts, resolver=resolver)
         outcome = _request(target, addresses, staging, deadline)
         if isinstance(outcome, Fetched):
             return outcome
         target = outcome
     raise UnreadableDocument(f"The address redirects more than {MAX_REDIRECTS} times.")
+
+
+def find_addresses(
+    target: Target, deadline: Deadline, *, allowed_hosts: Collection[str], resolver: Resolve = resolve
+) -> Sequence[str]:
+    """Return the addresses that may be connected to. Raises InvalidInput, UnreadableDocument."""
+    listed = is_listed(target, allowed_hosts)
+    check_port(target, listed=listed)
+    addresses = _resolve_in_time(target, resolver, deadline)
+    if not addresses:
+        raise UnreadableDocument("The host of the address is not known.")
+    if not listed and not all(map(is_public, addresses)):
+        raise InvalidInput(REFUSED, field="url")
+    return addresses
+
+
+def make_pool(addresses: Sequence[str], deadline: Deadline) -> httpcore2.ConnectionPool:
+    """Make a pool whose connections go to these addresses alone, and whose every step has the deadline."""
+    return httpcore2.ConnectionPool(
+        ssl_context=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+        network_backend=PinnedBackend(addresses, deadline),
+    )
 
 
 def _resolve_in_time(target: Target, resolver: Resolve, deadline: Deadline) -> list[str]:
@@ -198,18 +218,14 @@ def _request(
 ) -> Fetched | Target:
     """Make one request; return the document, or the Target that a redirect leads to."""
     url = httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
-    pool = httpcore2.ConnectionPool(
-        ssl_context=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-        network_backend=PinnedBackend(addresses, deadline),
-    )
     headers = [("Host", target.authority), *_HEADERS]
     try:
-        with pool, pool.stream("GET", url, headers=headers) as response:
+        with make_pool(addresses, deadline) as pool, pool.stream("GET", url, headers=headers) as response:
             return _receive(target, response, staging)
     except httpcore2.TimeoutException as exc:
         raise _too_slow_error() from exc
     except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as exc:
-        raise UnreadableDocument(_explain(exc)) from exc
+        raise UnreadableDocument(explain_failure(exc)) from exc
 
 
 def _receive(target: Target, response: httpcore2.Response, staging: Staging) -> Fetched | Target:
@@ -263,7 +279,8 @@ def _decode(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-def _explain(exc: BaseException) -> str:
+def explain_failure(exc: BaseException) -> str:
+    """Return why a request failed, in words that name no address."""
     cause: BaseException | None = exc
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):

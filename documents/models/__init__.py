@@ -11,6 +11,7 @@ from documents.models.entries import DocumentEntry, Entry, StoredEntry, Unstored
 from documents.models.jobs import IdempotencyRecord, IngestItem, IngestJob
 from documents.models.keys import ApiKey, ApiKeyCollection
 from documents.models.members import CollectionMember
+from documents.models.sources import Source, SourceItem
 
 __all__ = [
     "DEFAULT_COLLECTION",
@@ -27,6 +28,8 @@ __all__ = [
     "IngestItem",
     "IngestJob",
     "Page",
+    "Source",
+    "SourceItem",
     "StoredEntry",
     "UnstoredEntry",
     "stored_name",
