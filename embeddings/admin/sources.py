@@ -10,6 +10,7 @@ from documents.access import FULL
 from documents.admin.words import state_badge
 from documents.models import Source, SourceItem
 from documents.sources import services
+from embeddings.ingest.sync import describe_counts
 from embeddings.tasks import hint_sync
 from knowlex.base.errors import KnowlexError
 
@@ -42,7 +43,7 @@ class SourceAdmin(admin.ModelAdmin[Source]):
 
     @admin.display(description="latest run")
     def summary(self, source: Source) -> str:
-        counts = ", ".join(f"{number:,} {name}" for name, number in source.counts.items() if number)
+        counts = describe_counts(source.counts)
         return f"dry run: {counts}" if source.dry_run and counts else counts or "–"
 
     @admin.display(boolean=True, description="password or key")

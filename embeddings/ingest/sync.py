@@ -10,7 +10,7 @@ import hashlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -562,6 +562,11 @@ def _refuse(item: SourceItem, reason: str) -> None:
     item.state, item.reason, item.version, item.item_id = SourceItem.State.FAILED, reason, "", None
     item.step = SourceItem.Step.DONE
     item.save(update_fields=["state", "reason", "version", "item", "step"])
+
+
+def describe_counts(counts: Mapping[str, int]) -> str:
+    """Return the counts of a run for a person, "" if there are none."""
+    return ", ".join(f"{counts[name]:,} {name}" for name in COUNTS if counts.get(name))
 
 
 def _access_of(source: Source) -> Access:

@@ -117,7 +117,9 @@ def _all() -> list[Source]:
 
 def _describe(source: Source) -> str:
     """Return one line: what it is, how it stands, and what its latest run did."""
-    counts = ", ".join(f"{number:,} {name}" for name, number in source.counts.items() if number)
+    from embeddings.ingest.sync import describe_counts
+
+    counts = describe_counts(source.counts)
     state = source.get_state_display() + (f" ({source.stage})" if source.stage else "")
     words = [f"{source.name}: {source.kind} -> {source.collection.name}: {state}"]
     words += [counts] if counts else []
