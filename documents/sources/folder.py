@@ -43,7 +43,7 @@ class FolderReader:
     def list_files(self) -> Iterator[SourceFile]:
         for file in list_files([self._root]):
             if file.path == self._root:
-                raise SourceUnavailable(f"The folder is not there, or cannot be read: {file.problem}")
+                raise SourceUnavailable(f"The folder is not there, or not readable. {file.problem}")
             path, problem = storable_path(file.path.relative_to(self._root).as_posix())
             if file.problem:
                 is_folder = file.problem != LEADS_OUT and _is_folder(file.path)

@@ -29,7 +29,7 @@ class SourceAdmin(admin.ModelAdmin[Source]):
         "name", "collection", "kind", "config", "has_secret", "every_minutes", "status", "summary", "error",
         "started_at", "ended_at", "next_run_at", "refusals",
     ]  # fmt: skip
-    fields = readonly_fields
+    fields = (*readonly_fields,)
 
     class Media:
         css = {"all": ["documents/admin.css"]}

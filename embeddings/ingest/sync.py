@@ -58,10 +58,11 @@ ROWS_AT_ONCE = 500
 FILES_AT_ONCE, BYTES_AT_ONCE = 50, 64 * 2**20
 REMOVED_AT_ONCE = 10
 MAX_FAILURES = 3  # files in a row that cannot be had: then the source is taken for away
-COUNTS = (
-    "listed", "unchanged", "added", "replaced", "moved", "present", "skipped", "failed", "deleted", "gone",
-    "known", "pages", "chunks", "vectors",
+FILE_COUNTS = (
+    "listed", "known", "unchanged", "added", "replaced", "moved", "present", "skipped", "failed", "gone",
+    "deleted",
 )  # fmt: skip
+DELETED_COUNTS = ("pages", "chunks", "vectors")
 # What ends a document for good; what is not among them may end otherwise at the next run.
 FINAL_CODES = ("UNPROCESSABLE", "PAYLOAD_TOO_LARGE", "VALIDATION_ERROR")
 sync_ended = Signal()  # sent with `source`, after the end of each run is recorded
@@ -96,8 +97,14 @@ def run_turn() -> TurnOutcome:
 
 @transaction.atomic
 def _claim(lease: UUID) -> Source | None:
-    queue.give_up_hopeless()
+    for given_up in queue.give_up_hopeless():
+        transaction.on_commit(partial(_tell_end, given_up))
     return queue.claim(lease)
+
+
+def _tell_end(source_id: UUID) -> None:
+    if source := Source.objects.filter(id=source_id).first():
+        sync_ended.send(sender=Source, source=source)
 
 
 @transaction.atomic
@@ -208,7 +215,9 @@ class _Turn:
 
     @transaction.atomic
     def _begin_list(self, run: int) -> None:
-        self._record(stage=Source.Stage.LISTING, run=run, counts=dict.fromkeys(COUNTS, 0))
+        self._record(
+            stage=Source.Stage.LISTING, run=run, counts=dict.fromkeys((*FILE_COUNTS, *DELETED_COUNTS), 0)
+        )
 
     @transaction.atomic
     def _store_list(self, batch: dict[str, SourceFile], count: int) -> None:
@@ -566,7 +575,11 @@ def _refuse(item: SourceItem, reason: str) -> None:
 
 def describe_counts(counts: Mapping[str, int]) -> str:
     """Return the counts of a run for a person, "" if there are none."""
-    return ", ".join(f"{counts[name]:,} {name}" for name in COUNTS if counts.get(name))
+    told = [f"{counts[name]:,} {name}" for name in FILE_COUNTS if counts.get(name)]
+    if counts.get("deleted"):
+        went = " and ".join(f"{counts.get(name, 0):,} {name}" for name in DELETED_COUNTS)
+        told.append(f"with {went}")
+    return ", ".join(told)
 
 
 def _access_of(source: Source) -> Access:

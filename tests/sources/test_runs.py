@@ -328,7 +328,11 @@ def test_a_run_that_kills_its_worker_each_time_is_given_up(place: Path, source: 
     services.start_run(source.name, access=FULL)
     for _ in range(attempts):
         assert killed_at(source, 0)
+    told: list[str] = []
+    sync_ended.connect(listen := lambda source, **_: told.append(source.state))
     ended = finish(source)
+    sync_ended.disconnect(listen)
+    assert told == ["failed"]
     assert (ended.state, ended.error) == (
         "failed", "The worker ended 5 times without a result while it had this source in hand.",
     )  # fmt: skip
