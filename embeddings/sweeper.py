@@ -17,6 +17,7 @@ from django.db import close_old_connections, connection
 from documents.ingest.idempotency import forget_expired
 from documents.ingest.jobs import forget_finished_jobs
 from documents.library import collection_states, page_cache, storage
+from documents.webhooks import forget_old_deliveries
 from embeddings import indexing, services, tasks
 from embeddings.external import configuration
 from embeddings.lexical import index
@@ -52,7 +53,8 @@ class DocumentReading:
     def _turn(self, *, on: bool) -> None:
         control = self._app.control
         turn = control.add_consumer if on else control.cancel_consumer
-        turn(settings.INGEST_QUEUE, destination=[self._hostname])
+        for queue in (settings.INGEST_QUEUE, settings.SYNC_QUEUE):  # both put files where all look for them
+            turn(queue, destination=[self._hostname])
         log.warning("this worker reads documents" if on else "this worker leaves documents to others")
         self._on = on
 
@@ -152,6 +154,7 @@ class Sweeper:
         if any(sent):
             log.info("lost work queued again", extra={"batches": sent[0], "documents": sent[1]})
         self._ship()
+        tasks.enqueue_lost_syncs()
         for work in _also:
             work()
         collection_states.fold_changes()
@@ -199,6 +202,7 @@ def _chores(leadership: Leadership) -> Iterator[Callable[[], object]]:
             yield storage.sweep_stored_files
         yield forget_finished_jobs
         yield forget_expired
+        yield forget_old_deliveries
         yield services.forget_old_runs
         yield indexing.maintain_indexes
         yield _describe_missing

@@ -266,6 +266,7 @@ def _save_restarted(fresh: IngestItem) -> None:
     fresh.title, fresh.metadata = fresh.title or item.title, fresh.metadata or item.metadata
     fresh.created_at = item.created_at
     fresh.save(force_update=True)
+    IngestJob.objects.filter(id=fresh.job_id).update(told_at=None)
     if former and former != fresh.file:
         transaction.on_commit(lambda: storage.remove_file(former))
 
@@ -333,9 +334,12 @@ def _retry(items: Any) -> int:
     count = again.filter(id__in=stored).update(status="processing", stage="embedding", **fresh)
     readable = again.exclude(id__in=stored).exclude(file="", source_url="")
     again.orphaned_duplicates().update(error_code="NOT_FOUND", error=SEND_AGAIN, duplicate_of=None)
-    return count + readable.update(
+    count += readable.update(
         status="pending", stage="queued", attempts=0, started_at=None, lease=None, leased_until=None, **fresh
     )
+    if count:
+        IngestJob.objects.filter(id__in=again.open().values("job")).update(told_at=None)
+    return count
 
 
 def forget_finished_jobs() -> int:

@@ -11,6 +11,8 @@ from documents.models.entries import DocumentEntry, Entry, StoredEntry, Unstored
 from documents.models.jobs import IdempotencyRecord, IngestItem, IngestJob
 from documents.models.keys import ApiKey, ApiKeyCollection
 from documents.models.members import CollectionMember
+from documents.models.sources import Source, SourceItem
+from documents.models.webhooks import Webhook, WebhookDelivery
 
 __all__ = [
     "DEFAULT_COLLECTION",
@@ -27,7 +29,11 @@ __all__ = [
     "IngestItem",
     "IngestJob",
     "Page",
+    "Source",
+    "SourceItem",
     "StoredEntry",
     "UnstoredEntry",
+    "Webhook",
+    "WebhookDelivery",
     "stored_name",
 ]

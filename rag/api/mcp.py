@@ -30,6 +30,7 @@ from knowlex.web.body import Message
 from knowlex.web.handler import KnowlexRequest
 from knowlex.web.json_body import check_content_type
 from knowlex.web.json_output import plain_json_bytes
+from knowlex.web.origins import public_address
 from knowlex.web.pagination import PageParameters
 from knowlex.web.responses import problem_event
 from knowlex.web.shapes import (
@@ -505,7 +506,7 @@ def _passage_url(request: HttpRequest, place: Any) -> str:
 
 def _url(request: HttpRequest, document_id: UUID, **place: Any) -> str:
     query = f"?{urlencode(place)}" if place else ""
-    return request.build_absolute_uri(f"/d/{document_id}{query}")
+    return public_address(request, f"/d/{document_id}{query}")
 
 
 def _title(passage: Passage) -> str:
