@@ -26,6 +26,7 @@ FOREIGN = {
     "useradd",
     "systemctl",
     "journalctl",
+    "cat",
     "cp",
     "git",
     "export",
@@ -198,6 +199,12 @@ def test_what_the_readme_says_works(up: Up) -> None:
     printed = type_in(up, blocks_of("README.md"))
     assert "Supreme Court of the United States" in printed
     assert "[1] nikola-tesla.pdf, page 2 (exact): “In 1943" in printed
+
+
+def test_what_the_page_on_webhooks_says_works(up: Up) -> None:
+    printed = type_in(up, blocks_of("docs/webhooks.md"))
+    assert '"deliveries":[]' in printed
+    assert '"events":["job.ended","evaluation.ended"]' in printed
 
 
 def test_up_says_where_things_are(up: Up) -> None:
