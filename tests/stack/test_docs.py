@@ -30,6 +30,7 @@ FOREIGN = {
     "useradd",
     "systemctl",
     "journalctl",
+    "cat",
     "cp",
     "pip",
     "git",
@@ -213,6 +214,12 @@ def test_what_the_clients_pages_say_works(up: Up) -> None:
     assert done.returncode == 0, done.stderr
     assert "Supreme Court of the United States" in done.stdout
     assert "records" in type_in(up, blocks_of("docs/clients.md"))
+
+
+def test_what_the_page_on_webhooks_says_works(up: Up) -> None:
+    printed = type_in(up, blocks_of("docs/webhooks.md"))
+    assert '"deliveries":[]' in printed
+    assert '"events":["job.ended","evaluation.ended"]' in printed
 
 
 def test_up_says_where_things_are(up: Up) -> None:
