@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from knowlex_client import Knowlex, Operation, operations
 from knowlex_client.models import BookResponse, QueryResponse, QueuedEmbeddings
-from samples.client import CLIENT, from_server
+from samples.client import CLIENT, render_from_server
 from tests.support.pdf import make_pdf
 from tests.support.stack import Stack
 from tests.support.waiting import wait_until
@@ -166,4 +166,4 @@ def test_every_operation_of_the_schema_is_called_and_every_answer_is_read(server
 
 @pytest.mark.parametrize("name", ["models.py", "operations.py"])
 def test_what_is_written_from_the_schema_is_up_to_date(name: str) -> None:
-    assert (CLIENT / name).read_text() == from_server()[name], "`make client` writes it anew"
+    assert (CLIENT / name).read_text() == render_from_server()[name], "`make client` writes it anew"
