@@ -28,12 +28,14 @@ from rag.api.v1 import (
     question_sets,
     search,
     spelling,
+    webhooks,
 )
 
 _COLLECTION = "v1/collections/<str:collection_id>"
 _EVALUATION = "v1/evaluations/<str:evaluation_id>"
 _DOCUMENT = "v1/documents/<str:document_id>"
 _QUERY = "v1/queries/<str:query_id>"
+_WEBHOOK = "v1/webhooks/<str:webhook_id>"
 
 urlpatterns = [
     path("", page),
@@ -80,6 +82,8 @@ urlpatterns = [
     path(_QUERY, methods(GET=queries.show, DELETE=queries.remove)),
     path(f"{_QUERY}/replay", methods(POST=queries.ask_again)),
     path("v1/feedback", methods(POST=feedback.create)),
+    path("v1/webhooks", methods(GET=webhooks.index, POST=webhooks.create)),
+    path(_WEBHOOK, methods(GET=webhooks.show, PATCH=webhooks.change, DELETE=webhooks.remove)),
     path("v1/question_sets", methods(GET=question_sets.index, POST=question_sets.create)),
     path("v1/question_sets/<str:set_id>", methods(GET=question_sets.show, DELETE=question_sets.remove)),
     path("v1/evaluations", methods(GET=evaluations.index, POST=evaluations.create)),

@@ -8,7 +8,7 @@ still verified against the name. Proxies, cookies and other state of the environ
 import socket
 import ssl
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from email.message import Message
 from pathlib import PurePosixPath
@@ -38,6 +38,10 @@ class Deadline:
     """One limit for many steps, by the monotonic clock."""
 
     def __init__(self, limit_s: float) -> None:
+        self.restart(limit_s)
+
+    def restart(self, limit_s: float) -> None:
+        """Let the next steps take so long from now on."""
         self._ends = time.monotonic() + limit_s
 
     def left_s(self) -> float:
@@ -116,6 +120,14 @@ SUFFIXES = {
     "text/markdown": ".md",
     "text/plain": ".txt",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
+    "application/vnd.oasis.opendocument.text": ".odt",
+    "application/epub+zip": ".epub",
+    "application/vnd.ms-outlook": ".msg",
+    "application/rtf": ".rtf",
+    "message/rfc822": ".eml",
+    "text/csv": ".csv",
 }
 KNOWN_SUFFIXES = {*SUFFIXES.values(), ".htm", ".markdown", ".text"}
 NO_DOCUMENTS = {"audio", "font", "image", "model", "video"}
@@ -162,18 +174,63 @@ def fetch(
     """
     deadline, target = Deadline(LIMIT_S), parse_target(url)
     for _ in range(MAX_REDIRECTS + 1):
-        listed = is_listed(target, allowed_hosts)
-        check_port(target, listed=listed)
-        addresses = _resolve_in_time(target, resolver, deadline)
-        if not addresses:
-            raise UnreadableDocument("The host of the address is not known.")
-        if not listed and not all(map(is_public, addresses)):
-            raise InvalidInput(REFUSED, field="url")
+        addresses = find_addresses(target, deadline, allowed_hosts=allowed_hosts, resolver=resolver)
         outcome = _request(target, addresses, staging, deadline)
         if isinstance(outcome, Fetched):
             return outcome
         target = outcome
     raise UnreadableDocument(f"The address redirects more than {MAX_REDIRECTS} times.")
+
+
+def find_addresses(
+    target: Target, deadline: Deadline, *, allowed_hosts: Collection[str], resolver: Resolve = resolve
+) -> Sequence[str]:
+    """Return the addresses that may be connected to. Raises InvalidInput, UnreadableDocument."""
+    listed = is_listed(target, allowed_hosts)
+    check_port(target, listed=listed)
+    addresses = _resolve_in_time(target, resolver, deadline)
+    if not addresses:
+        raise UnreadableDocument("The host of the address is not known.")
+    if not listed and not all(map(is_public, addresses)):
+        raise InvalidInput(REFUSED, field="url")
+    return addresses
+
+
+def make_pool(addresses: Sequence[str], deadline: Deadline) -> httpcore2.ConnectionPool:
+    """Make a pool whose connections go to these addresses alone, and whose every step has the deadline."""
+    return httpcore2.ConnectionPool(
+        ssl_context=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+        network_backend=PinnedBackend(addresses, deadline),
+    )
+
+
+def post(
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    allowed_hosts: Collection[str],
+    resolver: Resolve = resolve,
+) -> int:
+    """Send JSON to an address and return the answer's status, within 10 s; blocking, for workers.
+
+    What the answer says is not read, and no redirect is followed. The rules for addresses are those of
+    `fetch`. Raises InvalidInput for one that is refused, UnreadableDocument when no answer comes.
+    """
+    deadline, target = Deadline(LIMIT_S), parse_target(url)
+    addresses = find_addresses(target, deadline, allowed_hosts=allowed_hosts, resolver=resolver)
+    sent = {"Host": target.authority, "User-Agent": "Knowlex", "Content-Type": "application/json", **headers}
+    place = httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
+    try:
+        with (
+            make_pool(addresses, deadline) as pool,
+            pool.stream("POST", place, headers=list(sent.items()), content=body) as response,
+        ):
+            return response.status
+    except httpcore2.TimeoutException as exc:
+        raise UnreadableDocument(f"The address did not answer within {LIMIT_S:.0f} s.") from exc
+    except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as exc:
+        raise UnreadableDocument(explain_failure(exc)) from exc
 
 
 def _resolve_in_time(target: Target, resolver: Resolve, deadline: Deadline) -> list[str]:
@@ -198,18 +255,14 @@ def _request(
 ) -> Fetched | Target:
     """Make one request; return the document, or the Target that a redirect leads to."""
     url = httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
-    pool = httpcore2.ConnectionPool(
-        ssl_context=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-        network_backend=PinnedBackend(addresses, deadline),
-    )
     headers = [("Host", target.authority), *_HEADERS]
     try:
-        with pool, pool.stream("GET", url, headers=headers) as response:
+        with make_pool(addresses, deadline) as pool, pool.stream("GET", url, headers=headers) as response:
             return _receive(target, response, staging)
     except httpcore2.TimeoutException as exc:
         raise _too_slow_error() from exc
     except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as exc:
-        raise UnreadableDocument(_explain(exc)) from exc
+        raise UnreadableDocument(explain_failure(exc)) from exc
 
 
 def _receive(target: Target, response: httpcore2.Response, staging: Staging) -> Fetched | Target:
@@ -263,7 +316,8 @@ def _decode(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-def _explain(exc: BaseException) -> str:
+def explain_failure(exc: BaseException) -> str:
+    """Return why a request failed, in words that name no address."""
     cause: BaseException | None = exc
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):

@@ -11,6 +11,7 @@ from documents.models.entries import DocumentEntry, Entry, StoredEntry, Unstored
 from documents.models.jobs import IdempotencyRecord, IngestItem, IngestJob
 from documents.models.keys import ApiKey, ApiKeyCollection
 from documents.models.members import CollectionMember
+from documents.models.webhooks import Webhook, WebhookDelivery
 
 __all__ = [
     "DEFAULT_COLLECTION",
@@ -29,5 +30,7 @@ __all__ = [
     "Page",
     "StoredEntry",
     "UnstoredEntry",
+    "Webhook",
+    "WebhookDelivery",
     "stored_name",
 ]

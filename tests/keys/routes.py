@@ -50,6 +50,7 @@ class Side:
             "evaluation_id": self.evaluation_id,
             "query_id": self.query_id,
             "conversation_id": self.query_id,  # of its first question
+            "webhook_id": UNKNOWN_ID,
             "number": "1",
             "model": f"knowlex/{self.collection_id}",
         }
@@ -109,6 +110,7 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/v1/feedback"): _feedback,
     ("PUT", "/v1/documents/<document_id>"): lambda _: FILE,
     ("PATCH", "/v1/collections/<collection_id>"): lambda _: {"json": {"description": "changed"}},
+    ("PATCH", "/v1/webhooks/<webhook_id>"): lambda _: {"json": {"events": ["job.ended"]}},
 }
 # Bodies that name an id instead.
 IDS_IN_BODY = {("POST", "/v1/feedback"), ("POST", "/v1/chat/completions")}
@@ -119,7 +121,10 @@ UNNAMED = {
     ("POST", "/api/v1/embeddings/generate"),
     ("POST", "/v1/collections"),
     ("POST", "/v1/embeddings"),
+    ("POST", "/v1/webhooks"),
 }
+# Of all collections: keys that are bound to some may not use them, whatever the id.
+OF_ALL = {"/v1/webhooks", "/v1/webhooks/<webhook_id>"}
 
 
 @dataclass(frozen=True)

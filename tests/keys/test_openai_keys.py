@@ -43,9 +43,12 @@ def test_a_bound_read_key_sees_and_asks_its_own(keyed: Stack, bound: str):
         reply = client.chat.completions.create(model=model, messages=asked(TALL))
         names = {one["document_name"] for one in reply.model_extra["knowlex"]["citations"]}
         assert names == {"ours.txt"}
+        *_, last = client.chat.completions.create(model=model, messages=asked(TALL), stream=True)
+        assert last.model_extra["knowlex"]["citations"] == reply.model_extra["knowlex"]["citations"]
     for call in (
         lambda: client.models.retrieve("knowlex/theirs"),
         lambda: client.chat.completions.create(model="knowlex/theirs", messages=asked(TALL)),
+        lambda: client.chat.completions.create(model="knowlex/theirs", messages=asked(TALL), stream=True),
         lambda: client.models.retrieve("knowlex/nowhere"),
     ):
         with pytest.raises(openai.NotFoundError) as raised:

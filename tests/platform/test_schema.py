@@ -36,7 +36,9 @@ def test_answers_are_as_described(client: httpx.Client):
     run = client.post("/v1/evaluations", json={"question_set": set_id, "collections": [manuals]}).json()
     asked = client.post("/v1/query", json={"query": "What is the lamp?", "collections": [manuals]}).json()
     client.post("/v1/feedback", json={"query_id": asked["query_id"], "rating": "thumbs_up"})
+    webhook = {"url": "https://hooks.example/", "events": ["sync.ended"]}
     ids = {
+        "webhook_id": client.post("/v1/webhooks", json=webhook).json()["id"],
         "query_id": asked["query_id"],
         "set_id": set_id,
         "evaluation_id": run["id"],

@@ -18,7 +18,7 @@ PATIENCE_S = 30.0  # beyond the time that the server gives a question
 
 
 class Command(BaseCommand):
-    help = "Ask a question. The answer comes with its citations: document, page, support and quote."
+    help = "Ask a question. The answer comes with its citations: document, place, support and quote."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("question")
@@ -75,9 +75,9 @@ async def _ask_here(question: str, collections: list[str]) -> QueryAnswer:
 
 def _describe(citation: QueryCitation) -> str:
     """Return a line on one citation: number, document, page, support and quote."""
-    page = f", page {citation.page_number}" if citation.page_number else ""
+    place = f", {citation.place}" if citation.place else ""
     quote = " ".join(citation.quoted_text.split())
     if len(quote) > LONGEST_QUOTE:
         quote = quote[: LONGEST_QUOTE - 1] + "…"
-    document = f"[{citation.citation_index}] {citation.document_name}{page}"
+    document = f"[{citation.citation_index}] {citation.document_name}{place}"
     return f"  {document} ({citation.support}): “{quote}”"
