@@ -102,6 +102,7 @@ class NearInMetadata(Shape):
     documentId: UUID
     documentName: str
     title: str
+    place: str | None
     pageNumber: int | None
     relevance: float
 
@@ -113,6 +114,7 @@ class CitationInMetadata(Shape):
     documentName: str
     title: str
     pageNumber: int | None
+    place: str | None
     quotedText: str
     startChar: int
     endChar: int
@@ -285,6 +287,7 @@ class LinkedCitation(Shape):
     document_name: str
     title: str
     page_number: int | None
+    place: str | None
     quoted_text: str
     start_char: int
     end_char: int
@@ -307,6 +310,7 @@ class NearPassage(Shape):
     document_id: UUID
     document_name: str
     title: str
+    place: str | None
     page_number: int | None
     relevance: float
 
@@ -399,6 +403,7 @@ class TurnSource(Shape):
     document_id: UUID
     document_name: str | None
     page_number: int | None
+    place: str | None
     content_snippet: str | None
 
 
@@ -409,6 +414,7 @@ class PastCitation(Shape):
     document_name: str | None
     title: str | None
     page_number: int | None
+    place: str | None
     quoted_text: str | None
     start_char: int
     end_char: int
@@ -1012,6 +1018,7 @@ class QuerySource(Shape):
     document_id: UUID
     document_name: str
     title: str
+    place: str | None
     content_snippet: str
     score: float
     citation_index: int
@@ -1029,6 +1036,7 @@ class QueryCitation(Shape):
     document_name: str
     title: str
     page_number: int | None
+    place: str | None
     quoted_text: str
     start_char: int
     end_char: int
@@ -1053,6 +1061,7 @@ class QueryNear(Shape):
     document_id: UUID
     document_name: str
     title: str
+    place: str | None
     page_number: int | None
     relevance: float
     content_snippet: str
@@ -1194,6 +1203,7 @@ class SearchResult(Shape):
     chunk_index: int
     content: str
     page_number: int | None
+    place: str | None
     last_page: int | None
     chapter: str | None
     section: str | None
@@ -1235,3 +1245,43 @@ class SearchResults(Shape):
 
 class SpellingSuggestion(Shape):
     suggestion: str | None
+
+
+class Webhook(Shape):
+    id: UUID
+    url: str
+    events: list[str]
+    created_at: datetime
+
+
+class WebhookList(Shape):
+    webhooks: list[Webhook]
+    next_cursor: str | None
+
+
+class MadeWebhook(Shape):
+    id: UUID
+    url: str
+    events: list[str]
+    created_at: datetime
+    secret: str
+
+
+class Delivery(Shape):
+    id: UUID
+    event: str
+    status: str
+    attempts: int
+    response_status: int | None
+    error: str | None
+    created_at: datetime
+    due_at: datetime
+    ended_at: datetime | None
+
+
+class WebhookWithDeliveries(Shape):
+    id: UUID
+    url: str
+    events: list[str]
+    created_at: datetime
+    deliveries: list[Delivery]
