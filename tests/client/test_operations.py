@@ -54,6 +54,7 @@ def called(server: Stack) -> set[str]:
         call_uploads(call)
         call_questions(call)
         call_evaluations(call)
+        call_webhooks(call)
         call(operations.delete_collection, collection_id=collection)
         return call.called
 
@@ -153,6 +154,14 @@ def call_evaluations(call: Caller) -> None:
     assert call(operations.plot_evaluation, evaluation_id=run.id).startswith("<svg")
     call(operations.delete_evaluation, evaluation_id=run.id)
     call(operations.delete_question_set, set_id=made.id)
+
+
+def call_webhooks(call: Caller) -> None:
+    made = call(operations.create_webhook, {"url": "https://example.com/hook", "events": ["job.ended"]})
+    changed = call(operations.change_webhook, {"events": ["evaluation.ended"]}, webhook_id=made.id)
+    assert call(operations.get_webhook, webhook_id=made.id).events == changed.events
+    assert [one.id for one in call(operations.list_webhooks).webhooks] == [made.id]
+    call(operations.delete_webhook, webhook_id=made.id)
 
 
 def test_every_operation_of_the_schema_is_called_and_every_answer_is_read(server: Stack) -> None:
