@@ -117,6 +117,8 @@ class Environment(BaseSettings):
     knowlex_url_ingest: Literal["on", "off"] = "off"
     knowlex_url_allowed_hosts: Annotated[str, AfterValidator(values.host_list)] = ""
 
+    knowlex_source_folders: Annotated[str, AfterValidator(values.folder_list)] = ""
+
     knowlex_files: Literal["local", "s3"] = "local"
     knowlex_s3_bucket: str = Field(default="", pattern=r"^([A-Za-z0-9][\w.-]{1,62})?$")
     knowlex_s3_prefix: str = Field(default="", max_length=200, pattern=r"^[\w.!()/-]*$")

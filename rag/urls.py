@@ -27,6 +27,7 @@ from rag.api.v1 import (
     query,
     question_sets,
     search,
+    sources,
     spelling,
     webhooks,
 )
@@ -34,6 +35,7 @@ from rag.api.v1 import (
 _COLLECTION = "v1/collections/<str:collection_id>"
 _EVALUATION = "v1/evaluations/<str:evaluation_id>"
 _DOCUMENT = "v1/documents/<str:document_id>"
+_SOURCE = "v1/sources/<str:source_id>"
 _QUERY = "v1/queries/<str:query_id>"
 _WEBHOOK = "v1/webhooks/<str:webhook_id>"
 
@@ -71,6 +73,10 @@ urlpatterns = [
     path(f"{_DOCUMENT}/pages/<str:number>/image", methods(GET=pages.image)),
     path(f"{_DOCUMENT}/highlights", methods(GET=pages.highlights)),
     path(f"{_DOCUMENT}/file", methods(GET=pages.file)),
+    path("v1/sources", methods(GET=sources.index, POST=sources.create)),
+    path(_SOURCE, methods(GET=sources.show, PATCH=sources.change, DELETE=sources.remove)),
+    path(f"{_SOURCE}/sync", methods(POST=sources.sync)),
+    path(f"{_SOURCE}/items", methods(GET=sources.items)),
     path("v1/models", methods(GET=models.index)),
     path("v1/models/<path:model>", methods(GET=models.show)),
     path("v1/chat/completions", methods(POST=completions.create)),

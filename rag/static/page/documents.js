@@ -4,6 +4,7 @@ import { Component, html, useEffect, useRef, useState } from "./vendor/preact-ht
 import { call, query } from "./api.js";
 import { dateTime, duration, fileSize, number, t, tn } from "./i18n.js";
 import { addressWith, navigate } from "./routing.js";
+import { Sources } from "./sources.js";
 import { droppedFiles, progressOf, uploads } from "./upload.js";
 
 const STATUS = {
@@ -29,6 +30,7 @@ export function DocumentsView({ parameters, collections, say, onChanged }) {
   return html`<section class="documents">
     <h1>${t("Documents")}</h1>
     <${DropZone} collections=${collections} chosen=${wanted.collection} onEnded=${() => { list.reload(); onChanged(); }} />
+    <${Sources} collections=${collections} say=${say} onChanged=${() => { list.reload(); onChanged(); }} />
     <form class="filters" role="search" onSubmit=${(event) => event.preventDefault()}>
       <input type="search" value=${wanted.q} maxlength="200" placeholder=${t("Find by name or title")} aria-label=${t("Find by name or title")} onInput=${set("q")} />
       <${Choice} label=${t("Collection")} value=${wanted.collection} onChange=${set("collection")} options=${[["", t("all collections")], ...collections.map(({ name }) => [name, name])]} />
