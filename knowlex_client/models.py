@@ -1243,6 +1243,74 @@ class SearchResults(Shape):
     explanation: SearchExplanation | None = None
 
 
+class RunCounts(Shape):
+    listed: int | None = None
+    unchanged: int | None = None
+    added: int | None = None
+    replaced: int | None = None
+    moved: int | None = None
+    present: int | None = None
+    skipped: int | None = None
+    failed: int | None = None
+    deleted: int | None = None
+    gone: int | None = None
+    known: int | None = None
+    pages: int | None = None
+    chunks: int | None = None
+    vectors: int | None = None
+
+
+class Source(Shape):
+    id: UUID
+    name: str
+    collection: str
+    collection_id: UUID
+    kind: str
+    config: dict[str, Any]
+    has_secret: bool
+    every_minutes: int | None
+    state: str
+    stage: str | None
+    dry_run: bool
+    counts: RunCounts
+    error: str | None
+    files: int
+    waiting: int
+    refused: int
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    next_run_at: datetime | None
+
+
+class SourceList(Shape):
+    sources: list[Source]
+    next_cursor: str | None
+
+
+class SourceReceipt(Shape):
+    deleted: bool
+    documents_kept: int
+    documents_removed: int
+    pages_removed: int
+    chunks_removed: int
+    vectors_removed: int
+
+
+class SourceItem(Shape):
+    path: str
+    state: str
+    reason: str | None
+    size_bytes: int
+    document_id: UUID | None
+    gone: bool
+
+
+class SourceItemList(Shape):
+    items: list[SourceItem]
+    next_cursor: str | None
+
+
 class SpellingSuggestion(Shape):
     suggestion: str | None
 
