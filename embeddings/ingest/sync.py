@@ -21,7 +21,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, models, transaction
-from django.dispatch import Signal
 from django.utils import timezone
 
 from documents.access import Access
@@ -44,6 +43,7 @@ from documents.sources.reading import (
     find_refusal,
 )
 from documents.text.characters import clean_filename
+from documents.webhooks import SYNC_ENDED, publish
 from embeddings.ingest.documents import DeletionReceipt, delete_documents, retry_document
 from embeddings.lexical.index import rename_document
 from knowlex.base.errors import DependencyUnavailable, Duplicate, KnowlexError, NotFound, PayloadTooLarge
@@ -65,7 +65,6 @@ FILE_COUNTS = (
 DELETED_COUNTS = ("pages", "chunks", "vectors")
 # What ends a document for good; what is not among them may end otherwise at the next run.
 FINAL_CODES = ("UNPROCESSABLE", "PAYLOAD_TOO_LARGE", "VALIDATION_ERROR")
-sync_ended = Signal()  # sent with `source`, after the end of each run is recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +96,28 @@ def run_turn() -> TurnOutcome:
 
 @transaction.atomic
 def _claim(lease: UUID) -> Source | None:
-    for given_up in queue.give_up_hopeless():
-        transaction.on_commit(partial(_tell_end, given_up))
+    _publish_ends(queue.give_up_hopeless())
     return queue.claim(lease)
 
 
-def _tell_end(source_id: UUID) -> None:
-    if source := Source.objects.filter(id=source_id).first():
-        sync_ended.send(sender=Source, source=source)
+def _publish_ends(ids: Sequence[UUID]) -> None:
+    """Note the ends of these runs for webhooks, in the transaction that has recorded them."""
+    for source in Source.objects.select_related("collection").filter(id__in=ids):
+        publish(
+            SYNC_ENDED,
+            {
+                "source_id": source.id,
+                "source": source.name,
+                "collection_id": source.collection_id,
+                "collection": source.collection.name,
+                "status": source.state,
+                "dry_run": source.dry_run,
+                "error": source.error,
+                "counts": source.counts,
+                "started_at": source.started_at,
+                "ended_at": source.ended_at,
+            },
+        )
 
 
 @transaction.atomic
@@ -173,8 +186,8 @@ class _Turn:
     def _fail(self, error: str) -> None:
         with suppress(LeaseLost):
             with_retries(lambda: self._end(Source.State.FAILED, error))
-            sync_ended.send(sender=Source, source=self._source)
 
+    @transaction.atomic
     def _end(self, state: str, error: str = "") -> None:
         source, now = self._source, timezone.now()
         again = None if source.every_minutes is None else now + timedelta(minutes=source.every_minutes)
@@ -182,6 +195,7 @@ class _Turn:
             state=state, stage="", error=error, ended_at=now, next_run_at=again, confirmed_at=None,
             lease=None, leased_until=None,
         )  # fmt: skip
+        _publish_ends([source.id])
 
     def _record(self, **changes: Any) -> None:
         queue.record(self._source, self._lease, **changes)
@@ -505,7 +519,6 @@ class _Turn:
             )
         with_retries(lambda: self._finish_once(state, counts, error))
         log.info("source in sync", extra={"source": str(self._source.id), **_logged(counts)})
-        sync_ended.send(sender=Source, source=self._source)
         return False
 
     @transaction.atomic
