@@ -188,7 +188,7 @@ class Verbs:
         collections: names or ids; without any, all that the key may read. conversation_id: of the answer
         before, where this is a follow-up question.
         """
-        body = _question(question, collections, filters, settings, conversation_id)
+        body = _make_question(question, collections, filters, settings, conversation_id)
         return await self._exchange.call(operations.platform_query, body)
 
     @series
@@ -202,7 +202,7 @@ class Verbs:
         **settings: Unpack[Settings],
     ) -> AsyncGenerator[str | QueryAnswer]:
         """Yield the text of an answer as it is written, and at last the whole answer, which `ask` returns."""
-        body = _question(question, collections, filters, settings, conversation_id)
+        body = _make_question(question, collections, filters, settings, conversation_id)
         told: dict[str, Any] = {}
         async with aclosing(self._exchange.events(operations.platform_query, body)) as events:
             async for name, data in events:
@@ -222,7 +222,9 @@ class Verbs:
         **settings: Unpack[Settings],
     ) -> SearchResults:
         """Return the passages that an answer would be made from, best first."""
-        return await self._exchange.call(operations.search, _question(query, collections, filters, settings))
+        return await self._exchange.call(
+            operations.search, _make_question(query, collections, filters, settings)
+        )
 
     @verb
     async def ingest(
@@ -240,14 +242,14 @@ class Verbs:
         metadata: of all the files. settings: how they are split. With `wait` they can be found by search when
         it returns, but for those in `failed`. Raises WaitedTooLong when nothing has moved for `patience_s`.
         """
-        files = [file for source in sources for file in _files(source)]
+        files = [file for source in sources for file in _find_files(source)]
         if not files:
             raise ValueError("There is no file to ingest.")
         told = Progress(len(files))
         objects = {"metadata": metadata, "settings": settings}
         fields = {name: json.dumps(value) for name, value in objects.items() if value}
         ids = []
-        for batch in _batches(files):
+        for batch in _make_batches(files):
             with ExitStack() as opened:
                 sent = [(file.name, file.open(opened)) for file in batch]
                 form = {"collection_id": collection, "file": sent, **fields}
@@ -255,14 +257,14 @@ class Verbs:
             told = replace(told, sent=told.sent + len(batch))
             progress(told)
         reports = [await self._exchange.call(operations.get_job, job_id=job_id) for job_id in ids]
-        patience, told = _Patience(patience_s), _with_counts(told, reports)
+        patience, told = _Patience(patience_s), _add_counts(told, reports)
         progress(told)
         for place, report in enumerate(reports):
             while wait and report.status not in ("completed", "failed"):
                 reports[place] = report = await self._exchange.call(
                     operations.get_job, job_id=report.job_id, wait=min(WAIT_S, max(1, round(patience_s)))
                 )
-                told = _with_counts(told, reports)
+                told = _add_counts(told, reports)
                 patience.note(told, f"Job {report.job_id}")
                 progress(told)
         return Ingested(tuple(reports))
@@ -333,7 +335,7 @@ class Verbs:
     ) -> FeedbackReceipt:
         """Rate an answer, comment on it, or both."""
         body = {"query_id": str(query_id), "rating": rating, "comment": comment}
-        return await self._exchange.call(operations.give_feedback, _given(body))
+        return await self._exchange.call(operations.give_feedback, _drop_missing(body))
 
     @verb
     async def evaluate(
@@ -469,7 +471,7 @@ class AsyncKnowlex(Verbs):
         await self.aclose()
 
 
-def _question(
+def _make_question(
     text: str,
     collections: Sequence[str],
     filters: Mapping[str, Any] | None,
@@ -482,10 +484,10 @@ def _question(
         "settings": settings,
         "conversation_id": conversation_id,
     }
-    return _given(body | {"filters": filters})
+    return _drop_missing(body | {"filters": filters})
 
 
-def _given(body: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_missing(body: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if value is not None}
 
 
@@ -503,7 +505,7 @@ class _File:
         )
 
 
-def _files(source: Source) -> Iterator[_File]:
+def _find_files(source: Source) -> Iterator[_File]:
     """Yield the file, or all files below the folder in the order of their paths. Raises FileNotFoundError."""
     if isinstance(source, tuple):
         name, content = source
@@ -519,7 +521,7 @@ def _files(source: Source) -> Iterator[_File]:
             yield _File(below.name, below.stat().st_size, below)
 
 
-def _batches(files: Iterable[_File]) -> Iterator[list[_File]]:
+def _make_batches(files: Iterable[_File]) -> Iterator[list[_File]]:
     batch: list[_File] = []
     for file in files:
         if batch and (
@@ -531,7 +533,7 @@ def _batches(files: Iterable[_File]) -> Iterator[list[_File]]:
     yield batch
 
 
-def _with_counts(told: Progress, reports: Sequence[JobReport]) -> Progress:
+def _add_counts(told: Progress, reports: Sequence[JobReport]) -> Progress:
     counts = [report.progress for report in reports]
     return replace(
         told,

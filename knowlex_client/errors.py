@@ -75,5 +75,5 @@ class ServerFailed(ApiError):
 _BY_STATUS = {401: Unauthorized, 403: Forbidden, 404: NotFound, 409: Conflict, 429: RateLimited}
 
 
-def error_class(status: int) -> type[ApiError]:
+def choose_error_class(status: int) -> type[ApiError]:
     return _BY_STATUS.get(status, ServerFailed if status >= 500 else InvalidRequest)

@@ -22,7 +22,13 @@ from uuid import uuid4
 import httpx2
 from pydantic import TypeAdapter, ValidationError
 
-from knowlex_client.errors import ApiError, ConnectionFailed, KnowlexError, UnexpectedAnswer, error_class
+from knowlex_client.errors import (
+    ApiError,
+    ConnectionFailed,
+    KnowlexError,
+    UnexpectedAnswer,
+    choose_error_class,
+)
 
 T = TypeVar("T")
 JSON, FORM, EVENTS = "application/json", "multipart/form-data", "text/event-stream"
@@ -179,22 +185,22 @@ class Exchange:
         body: an object for JSON or a form (files as `(name, bytes or opened file)`, or a list of those), text
         or bytes for another media type.
         """
-        asked = _requested(operation, body, media_type, idempotency_key, parameters)
-        return _parsed(operation, await self._send(operation, asked, whole=True))
+        asked = _build_arguments(operation, body, media_type, idempotency_key, parameters)
+        return _parse_answer(operation, await self._send(operation, asked, whole=True))
 
     async def events(self, operation: Operation[Any], body: Any) -> AsyncGenerator[tuple[str, Any]]:
         """Yield each event of a streamed answer: its name, and its data as JSON. Raises as `call`.
 
         A stream that ends without `done` is an error, and so is an event `error`.
         """
-        asked = _requested(operation, body, JSON, "", {})
+        asked = _build_arguments(operation, body, JSON, "", {})
         asked["headers"]["Accept"] = EVENTS
         response, done = await self._send(operation, asked, whole=False), False
         try:
             async with aclosing(_read_events(self.transport.lines(response))) as events:
                 async for name, data in events:
                     if name == "error":
-                        raise _api_error(data.get("status", 500), data, response)
+                        raise _make_error(data.get("status", 500), data, response)
                     done = name == "done"
                     yield name, data
         except httpx2.TransportError as exc:
@@ -223,7 +229,7 @@ class Exchange:
             else:
                 if response.is_success:
                     return response
-                failure = refusal = _refusal(response)
+                failure = refusal = _read_refusal(response)
                 again = _may_repeat_after(operation, refusal)
             pause = self.retry.pause(tried, waited_s, failure.retry_after_s) if again else None
             if pause is None:
@@ -239,7 +245,7 @@ class Exchange:
         return self.transport.http.build_request(operation.method, f"{self.url}{path}", **given)
 
 
-def _requested(
+def _build_arguments(
     operation: Operation[Any], body: Any, media_type: str, idempotency_key: str, parameters: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what `build_request` is given, and the path."""
@@ -261,16 +267,16 @@ def _requested(
     asked = {"path": path, "params": given, "headers": headers}
     if body is None:
         return asked
-    media_type = media_type or _usual_type(operation, body)
+    media_type = media_type or _choose_media_type(operation, body)
     if media_type == JSON:
         return asked | {"json": body}
     if media_type == FORM:
-        return asked | _form(operation, body)
+        return asked | _make_form(operation, body)
     headers["Content-Type"] = media_type
     return asked | {"content": body}
 
 
-def _usual_type(operation: Operation[Any], body: Any) -> str:
+def _choose_media_type(operation: Operation[Any], body: Any) -> str:
     if not operation.bodies:
         raise TypeError(f"{operation.name} takes no body.")
     if isinstance(body, Mapping) and any(name in body for name in operation.files):
@@ -280,7 +286,7 @@ def _usual_type(operation: Operation[Any], body: Any) -> str:
     return next((kind for kind in operation.bodies if kind != JSON), JSON)
 
 
-def _form(operation: Operation[Any], body: Mapping[str, Any]) -> dict[str, Any]:
+def _make_form(operation: Operation[Any], body: Mapping[str, Any]) -> dict[str, Any]:
     files = []
     for name in operation.files:
         given = body.get(name, [])
@@ -317,15 +323,15 @@ def _may_repeat_after(operation: Operation[Any], failure: ApiError) -> bool:
     )
 
 
-def _refusal(response: httpx2.Response) -> ApiError:
+def _read_refusal(response: httpx2.Response) -> ApiError:
     try:
         body = response.json()
     except ValueError:
         body = None
-    return _api_error(response.status_code, body, response)
+    return _make_error(response.status_code, body, response)
 
 
-def _api_error(status: int, body: Any, response: httpx2.Response) -> ApiError:
+def _make_error(status: int, body: Any, response: httpx2.Response) -> ApiError:
     """Return the error of an error body: ours, OpenAI's, or that of something in between."""
     told = body if isinstance(body, dict) else {}
     code: Any = told.get("error")
@@ -335,17 +341,17 @@ def _api_error(status: int, body: Any, response: httpx2.Response) -> ApiError:
     if not told:
         message = response.text[:MESSAGE_CHARS]
     request_id = told.get("request_id") or told.get("requestId") or response.headers.get("X-Request-ID", "")
-    return error_class(status)(
+    return choose_error_class(status)(
         str(message or "The server did not say why."),
         status=status,
         code=str(code or f"HTTP_{status}"),
         details=told.get("details") or (told if "error" not in told else {}),
         request_id=str(request_id),
-        retry_after_s=_retry_after(response.headers.get("Retry-After", "")),
+        retry_after_s=_read_retry_after(response.headers.get("Retry-After", "")),
     )
 
 
-def _retry_after(value: str) -> float | None:
+def _read_retry_after(value: str) -> float | None:
     """Return the seconds of a `Retry-After` header, a number or a date; None without a usable one."""
     if value.isascii() and value.isdigit():
         return float(value)
@@ -355,9 +361,9 @@ def _retry_after(value: str) -> float | None:
         return None
 
 
-def _parsed(operation: Operation[T], response: httpx2.Response) -> T:
+def _parse_answer(operation: Operation[T], response: httpx2.Response) -> T:
     kind = response.headers.get("Content-Type", "").partition(";")[0]
-    adapter = _adapter(operation.answer)
+    adapter = _make_adapter(operation.answer)
     try:
         if kind == JSON:
             answer: T = adapter.validate_json(response.content)
@@ -372,7 +378,7 @@ def _parsed(operation: Operation[T], response: httpx2.Response) -> T:
 
 
 @cache
-def _adapter(answer: Any) -> TypeAdapter[Any]:
+def _make_adapter(answer: Any) -> TypeAdapter[Any]:
     return TypeAdapter(answer)
 
 

@@ -33,7 +33,7 @@ class KnowlexRetriever:
     def run(
         self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None
     ) -> dict[str, list[Document]]:
-        found = self._client.search(
+        results = self._client.search(
             query, collections=self.collections, filters=filters or self.filters, top_k=top_k or self.top_k
         )
         documents = [
@@ -43,7 +43,7 @@ class KnowlexRetriever:
                 meta=passage.model_dump(mode="json", exclude={"content"}),
                 score=passage.relevance,
             )
-            for passage in found.results
+            for passage in results.results
         ]
         return {"documents": documents}
 

@@ -23,7 +23,7 @@ class KnowlexRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        found = self.client.search(
+        results = self.client.search(
             query, collections=self.collections, filters=self.filters, top_k=self.top_k
         )
         return [
@@ -32,5 +32,5 @@ class KnowlexRetriever(BaseRetriever):
                 page_content=passage.content,
                 metadata=passage.model_dump(mode="json", exclude={"content"}),
             )
-            for passage in found.results
+            for passage in results.results
         ]

@@ -38,16 +38,18 @@ class KnowlexRetriever(BaseRetriever):
         self._client, self._collections, self._filters, self._top_k = client, collections, filters, top_k
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = self._client.search(
+        results = self._client.search(
             query_bundle.query_str, collections=self._collections, filters=self._filters, top_k=self._top_k
         )
-        return [NodeWithScore(node=_node(passage), score=passage.relevance) for passage in found.results]
+        return [
+            NodeWithScore(node=_make_node(passage), score=passage.relevance) for passage in results.results
+        ]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
-def _node(passage: SearchResult) -> TextNode:
+def _make_node(passage: SearchResult) -> TextNode:
     metadata = passage.model_dump(mode="json", exclude={"content"})
     hidden = [name for name in metadata if name not in SHOWN]
     return TextNode(

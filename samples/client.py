@@ -64,7 +64,7 @@ class Writer:
     def _bare_type(self, schema: dict[str, Any], within: str) -> str:
         for several in ("anyOf", "oneOf", "allOf"):
             if several in schema:
-                types = [self.type_of(one, within=within) for one in schema[several]]
+                types = [self.type_of(part, within=within) for part in schema[several]]
                 return " | ".join(dict.fromkeys(types))
         if "$ref" in schema:
             name = str(schema["$ref"]).rsplit("/", 1)[1]
@@ -101,15 +101,17 @@ class Writer:
         answers = " | ".join(dict.fromkeys(self._answers(described["responses"])))
         parameters = described.get("parameters", ())
         names = tuple(
-            one["name"] for one in parameters if one["in"] != "path" and one["name"] != "Idempotency-Key"
+            parameter["name"]
+            for parameter in parameters
+            if parameter["in"] != "path" and parameter["name"] != "Idempotency-Key"
         )
         bodies = described.get("requestBody", {}).get("content", {})
         more: dict[str, Any] = {"parameters": names, "bodies": tuple(bodies), "files": self._files(bodies)}
         more["repeatable"] = method in ("get", "put") or reads
-        more["keyed"] = any(one["name"] == "Idempotency-Key" for one in parameters)
+        more["keyed"] = any(parameter["name"] == "Idempotency-Key" for parameter in parameters)
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", described["operationId"]).lower()
-        given = [_literal(name), _literal(method.upper()), _literal(path), answers]
-        given += [f"{key}={_literal(value)}" for key, value in more.items() if value]
+        given = [_quote_literal(name), _quote_literal(method.upper()), _quote_literal(path), answers]
+        given += [f"{key}={_quote_literal(value)}" for key, value in more.items() if value]
         return f"{name}: Operation[{answers}] = Operation({', '.join(given)})"
 
     def _answers(self, responses: dict[str, Any]) -> Iterator[str]:
@@ -144,11 +146,11 @@ def render(document: dict[str, Any], is_reading: re.Pattern[str]) -> dict[str, s
     return {"models.py": writer.models, "operations.py": "\n".join([OPERATIONS, *lines, "", every, ""])}
 
 
-def _literal(value: Any) -> str:
+def _quote_literal(value: Any) -> str:
     return repr(value).replace("'", '"')
 
 
-def from_server() -> dict[str, str]:
+def render_from_server() -> dict[str, str]:
     """The same for the server as it is here. Django must be set up."""
     from django.conf import settings
 
@@ -164,7 +166,7 @@ def main() -> None:
     import django
 
     django.setup()
-    for name, text in from_server().items():
+    for name, text in render_from_server().items():
         (CLIENT / name).write_text(text, "utf-8")
 
 

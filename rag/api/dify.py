@@ -107,13 +107,13 @@ async def retrieve(request: HttpRequest) -> HttpResponse:
         filters=Filters(metadata=read_conditions(asked.metadata_condition)),
         top_k=asked.retrieval_setting.top_k,
     )
-    found = await services.search(question)
+    result = await services.search(question)
     threshold = asked.retrieval_setting.score_threshold or 0.0
-    records = [_record(passage) for passage in found.passages if passage.relevance >= threshold]
+    records = [_make_record(passage) for passage in result.passages if passage.relevance >= threshold]
     return plain_json_response(RetrievedRecords(records=records))
 
 
-def _record(passage: Passage) -> RetrievedRecord:
+def _make_record(passage: Passage) -> RetrievedRecord:
     metadata = {
         "document_id": str(passage.document_id),
         "document_name": passage.document_name,
@@ -134,7 +134,8 @@ def read_conditions(given: MetadataCondition | None) -> tuple[MetadataFilter, ..
     """Return Dify's conditions as filters of the search. Raises InvalidInput for what it cannot do."""
     conditions = (given.conditions if given else None) or []
     filters = [
-        _filter(condition, f"metadata_condition.conditions[{n}]") for n, condition in enumerate(conditions)
+        _translate_condition(condition, f"metadata_condition.conditions[{n}]")
+        for n, condition in enumerate(conditions)
     ]
     if given is None or given.logical_operator != "or" or len(filters) < 2:
         return tuple(filters)
@@ -144,13 +145,13 @@ def read_conditions(given: MetadataCondition | None) -> tuple[MetadataFilter, ..
     return (MetadataFilter(filters[0].key, any_of=tuple(value for each in filters for value in each.any_of)),)
 
 
-def _plain(value: Any) -> Any:
+def _read_value(value: Any) -> Any:
     if isinstance(value, list | dict):
         raise ValueError("takes one value.")
     return value
 
 
-def _values(value: Any) -> list[Any]:
+def _read_values(value: Any) -> list[Any]:
     """Return the values of a list; Dify also writes one as a text with commas."""
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",") if part.strip()]
@@ -159,7 +160,7 @@ def _values(value: Any) -> list[Any]:
     return value
 
 
-def _number(value: Any) -> int | float:
+def _read_number(value: Any) -> int | float:
     """Return the number, which Dify also sends as a text."""
     try:
         number = float(value)
@@ -168,28 +169,28 @@ def _number(value: Any) -> int | float:
         raise ValueError("takes a number.") from None
 
 
-def _moment(value: Any, days: int) -> str | int | float:
+def _read_moment(value: Any, days: int) -> str | int | float:
     """Return the day that is so many days later, or a number (seconds since 1970) as it is."""
     if isinstance(value, str) and len(value) == len("2026-01-31"):
         return (date.fromisoformat(value) + timedelta(days)).isoformat()
-    return _number(value)
+    return _read_number(value)
 
 
 _OPERATORS: Mapping[str, Callable[[Any], Any]] = {
-    "is": _plain,
-    "=": _number,
-    "in": _values,
-    "≥": lambda value: {"gte": _number(value)},
-    "≤": lambda value: {"lte": _number(value)},
-    ">": lambda value: {"gte": _number(value)},
-    "<": lambda value: {"lte": _number(value)},
-    "after": lambda value: {"gte": _moment(value, 1)},
-    "before": lambda value: {"lte": _moment(value, -1)},
+    "is": _read_value,
+    "=": _read_number,
+    "in": _read_values,
+    "≥": lambda value: {"gte": _read_number(value)},
+    "≤": lambda value: {"lte": _read_number(value)},
+    ">": lambda value: {"gte": _read_number(value)},
+    "<": lambda value: {"lte": _read_number(value)},
+    "after": lambda value: {"gte": _read_moment(value, 1)},
+    "before": lambda value: {"lte": _read_moment(value, -1)},
 }
 _STRICT = (">", "<", "after", "before")
 
 
-def _filter(condition: MetadataConditionItem, field: str) -> MetadataFilter:
+def _translate_condition(condition: MetadataConditionItem, field: str) -> MetadataFilter:
     names = condition.name if isinstance(condition.name, list) else [condition.name]
     if len(names) != 1 or not isinstance(names[0], str):
         raise InvalidInput(f"{field}.name must be one key.", field=f"{field}.name")
@@ -204,10 +205,10 @@ def _filter(condition: MetadataConditionItem, field: str) -> MetadataFilter:
         (read,) = read_metadata_filters({names[0]: translate(condition.value)})
     except (InvalidInput, ValueError) as exc:
         raise InvalidInput(f"{field}: {exc}", field=field) from exc
-    return _without_ends(read) if condition.comparison_operator in _STRICT else read
+    return _exclude_bounds(read) if condition.comparison_operator in _STRICT else read
 
 
-def _without_ends(read: MetadataFilter) -> MetadataFilter:
+def _exclude_bounds(read: MetadataFilter) -> MetadataFilter:
     """Return the filter without the bound itself where that is a number: days are a day further already."""
     low, high = read.at_least, read.at_most
     if isinstance(low, int | float):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -9,7 +10,7 @@ from pydantic import BaseModel
 
 from knowlex_client import Knowlex, Operation, operations
 from knowlex_client.models import BookResponse, QueryResponse, QueuedEmbeddings
-from samples.client import CLIENT, from_server
+from samples.client import CLIENT, render_from_server
 from tests.support.pdf import make_pdf
 from tests.support.stack import Stack
 from tests.support.waiting import wait_until
@@ -54,6 +55,8 @@ def called(server: Stack) -> set[str]:
         call_uploads(call)
         call_questions(call)
         call_evaluations(call)
+        call_webhooks(call)
+        call_sources(call, server.folder / "sources" / "handbooks")
         call(operations.delete_collection, collection_id=collection)
         return call.called
 
@@ -155,6 +158,31 @@ def call_evaluations(call: Caller) -> None:
     call(operations.delete_question_set, set_id=made.id)
 
 
+def call_webhooks(call: Caller) -> None:
+    made = call(operations.create_webhook, {"url": "https://example.com/hook", "events": ["job.ended"]})
+    changed = call(operations.change_webhook, {"events": ["evaluation.ended"]}, webhook_id=made.id)
+    assert call(operations.get_webhook, webhook_id=made.id).events == changed.events
+    assert [one.id for one in call(operations.list_webhooks).webhooks] == [made.id]
+    call(operations.delete_webhook, webhook_id=made.id)
+
+
+def call_sources(call: Caller, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "lamp.md").write_text(LAMP)
+    new = {"name": "handbooks", "collection": "Manuals", "kind": "folder", "config": {"path": str(folder)}}
+    made = call(operations.create_source, new)
+    call(operations.change_source, {"every_minutes": 60}, source_id=made.id)
+    assert call(operations.list_sources, collection="Manuals").sources[0].every_minutes == 60
+    call(operations.sync_source, {}, source_id=made.id)
+    wait_until(
+        lambda: call(operations.get_source, source_id=made.id).state not in ("pending", "running"),
+        what="the source's run",
+    )
+    (item,) = call(operations.list_source_items, source_id=made.id).items
+    assert (item.path, item.state) == ("lamp.md", "taken")
+    assert call(operations.delete_source, source_id=made.id, documents="delete").documents_removed == 1
+
+
 def test_every_operation_of_the_schema_is_called_and_every_answer_is_read(server: Stack) -> None:
     paths = server.client.get("/api/schema").json()["paths"]
     named = [operation["operationId"] for item in paths.values() for operation in item.values()]
@@ -166,4 +194,4 @@ def test_every_operation_of_the_schema_is_called_and_every_answer_is_read(server
 
 @pytest.mark.parametrize("name", ["models.py", "operations.py"])
 def test_what_is_written_from_the_schema_is_up_to_date(name: str) -> None:
-    assert (CLIENT / name).read_text() == from_server()[name], "`make client` writes it anew"
+    assert (CLIENT / name).read_text() == render_from_server()[name], "`make client` writes it anew"

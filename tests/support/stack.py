@@ -66,6 +66,7 @@ class Stack:
             "KNOWLEX_WORKERS": str(max(1, workers)),
             "KNOWLEX_RATE_LIMIT": "1000000/day",
             "KNOWLEX_CACHE": "on",
+            "KNOWLEX_SOURCE_FOLDERS": str(folder / "sources"),
             **env,
         }
 
