@@ -5,6 +5,7 @@ From above:
 - `urls`, `views`: the Knowlex API of documents
 - `admin`, `management`: the admin, and commands about API keys
 - `services`: ingesting, reading and deleting documents for that API
+- `webhooks`: addresses that are told when work ends
 - `viewing`: pictures and text of pages, and where quotes stand on them
 - `authentication`: the middleware that gives each request its access
 - `sources`: folders, WebDAV and S3 that stay in sync with a collection

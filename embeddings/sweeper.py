@@ -17,6 +17,7 @@ from django.db import close_old_connections, connection
 from documents.ingest.idempotency import forget_expired
 from documents.ingest.jobs import forget_finished_jobs
 from documents.library import collection_states, page_cache, storage
+from documents.webhooks import forget_old_deliveries
 from embeddings import indexing, services, tasks
 from embeddings.external import configuration
 from embeddings.lexical import index
@@ -201,6 +202,7 @@ def _chores(leadership: Leadership) -> Iterator[Callable[[], object]]:
             yield storage.sweep_stored_files
         yield forget_finished_jobs
         yield forget_expired
+        yield forget_old_deliveries
         yield services.forget_old_runs
         yield indexing.maintain_indexes
         yield _describe_missing

@@ -27,6 +27,7 @@ MAX_DEFAULT_WEB_PROCESSES = 4
 MEMORY_OF_WEB_PROCESS = 1024**3  # the machine has for each, with what it runs beside
 PREFIXES = ("KNOWLEX_", "VECTOR_STORE_")
 INTERNAL = {"KNOWLEX_READY_FD", "KNOWLEX_WEB_PROCESS"}  # what `up` tells its own processes
+OF_CLIENTS = {"KNOWLEX_URL", "KNOWLEX_API_KEY"}  # what `knowlex_client` reads, on this machine too
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 LOCAL_MODELS, LOCAL_DIMENSIONS = ("all-MiniLM-L6-v2", "multilingual-e5-small"), 384
 # In which at least three of four questions are answered right in the documents' language: docs/evaluation.md.
@@ -50,6 +51,7 @@ class Environment(BaseSettings):
     knowlex_host: Annotated[str, AfterValidator(values.host)] = "127.0.0.1"
     knowlex_port: Annotated[int, Field(ge=0, le=65535)] = 8080
     knowlex_allowed_hosts: str = ""
+    knowlex_public_url: WebUrl = ""
 
     knowlex_embedder: Literal["local", "openai", "ollama"] | None = None
     knowlex_embedding_model: str = ""
@@ -336,7 +338,9 @@ def available_memory() -> int:
 def describe_unknown_variables(environ: Mapping[str, str] = os.environ) -> list[str]:
     """Return a sentence for each variable that looks like one of ours and is none, with the nearest name."""
     known = {name.upper() for name in Environment.model_fields}
-    unknown = sorted(name for name in environ if name.startswith(PREFIXES) and name not in known | INTERNAL)
+    unknown = sorted(
+        name for name in environ if name.startswith(PREFIXES) and name not in known | INTERNAL | OF_CLIENTS
+    )
     sentences = []
     for name in unknown:
         nearest = get_close_matches(name, known, n=1)

@@ -13,7 +13,17 @@ from django.utils.html import format_html
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
-from knowlex.web.openapi import FAILURES, QUERY_ID, Answer, Operation, Problem, Schema, SchemaGenerator
+from knowlex.web.faces import face_of
+from knowlex.web.openapi import (
+    FAILURES,
+    QUERY_ID,
+    Answer,
+    OpenAIProblem,
+    Operation,
+    Problem,
+    Schema,
+    SchemaGenerator,
+)
 from knowlex.web.responses import allow, json_response
 from knowlex.web.shapes import ID_SCHEMA
 
@@ -105,7 +115,9 @@ class _Shapes:
     """The schemas of all shapes that go in or out, generated in one go."""
 
     def __init__(self, operations: list[tuple[str, str, Operation]]) -> None:
-        shapes: dict[tuple[str, JsonSchemaMode], Any] = {("Problem", "serialization"): Problem}
+        shapes: dict[tuple[str, JsonSchemaMode], Any] = {
+            (shape.__name__, "serialization"): shape for shape in (Problem, OpenAIProblem)
+        }
         for _, _, operation in operations:
             for shape in operation.body.values():
                 shapes[repr(shape), "validation"] = shape
@@ -150,7 +162,8 @@ def _described(path: str, method: str, operation: Operation, shapes: _Shapes) ->
         described["security"] = SECURITY if settings.REQUIRE_API_KEY else [*SECURITY, {}]
     failures = _failures(path, method, operation, takes=len(parameters) > len(operation.headers))
     for status, words in sorted(failures.items()):
-        described["responses"][status] = _problem(words, with_query_id=status in operation.query_id_on)
+        shape = OpenAIProblem if face_of(path).like_openai else Problem
+        described["responses"][status] = _problem(words, shape, with_query_id=status in operation.query_id_on)
     return described
 
 
@@ -182,8 +195,8 @@ def _response(answer: Answer, shapes: _Shapes) -> Schema:
     return described
 
 
-def _problem(description: str, *, with_query_id: bool) -> Schema:
-    ref = {"$ref": REFS.format(model="Problem")}
+def _problem(description: str, shape: type[BaseModel], *, with_query_id: bool) -> Schema:
+    ref = {"$ref": REFS.format(model=shape.__name__)}
     described: Schema = {"description": description, "content": {"application/json": {"schema": ref}}}
     return {**described, "headers": QUERY_ID} if with_query_id else described
 

@@ -212,6 +212,7 @@ READING_PATHS = {  # though POST
     "/v1/feedback",
     "/v1/chat/completions",
     "/v1/embeddings",
+    "/v1/dify/retrieval",
 }
 QUESTION_PATHS = READING_PATHS - {"/v1/feedback", "/v1/embeddings"}
 READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
@@ -220,6 +221,7 @@ OIDC_NAME = ENV.knowlex_oidc_name if ENV.knowlex_oidc_url else ""
 OIDC_GROUPS_CLAIM = ENV.knowlex_oidc_groups_claim
 RATE_LIMIT = ENV.knowlex_rate_limit
 DAILY_TOKENS = ENV.knowlex_daily_tokens  # of chat models and paid embedders, in all; None: no ceiling
+PUBLIC_URL = ENV.knowlex_public_url  # without a slash at the end; "" for the host that was asked
 TRUSTED_PROXIES = ENV.knowlex_trusted_proxies
 RELEVANCE_THRESHOLD = ENV.knowlex_relevance_threshold
 CONTEXT_FLOOR = ENV.knowlex_context_floor  # relevance; what a chat model is shown at the least
@@ -438,13 +440,14 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = True
 CELERY_TASK_DEFAULT_QUEUE = "knowlex"
 # Every worker takes from all in turn, so that early documents are embedded while later ones are read.
 INGEST_QUEUE, EVALUATION_QUEUE, JUDGING_QUEUE = "knowlex.ingest", "knowlex.evaluation", "knowlex.judging"
-SHIPPING_QUEUE, SYNC_QUEUE = "knowlex.shipping", "knowlex.sync"
+SHIPPING_QUEUE, SYNC_QUEUE, WEBHOOK_QUEUE = "knowlex.shipping", "knowlex.sync", "knowlex.webhooks"
 CELERY_TASK_QUEUES = [
     Queue(CELERY_TASK_DEFAULT_QUEUE),
     Queue(INGEST_QUEUE, routing_key=INGEST_QUEUE),
     Queue(EVALUATION_QUEUE, routing_key=EVALUATION_QUEUE),
     Queue(JUDGING_QUEUE, routing_key=JUDGING_QUEUE),
     Queue(SHIPPING_QUEUE, routing_key=SHIPPING_QUEUE),
+    Queue(WEBHOOK_QUEUE, routing_key=WEBHOOK_QUEUE),
     Queue(SYNC_QUEUE, routing_key=SYNC_QUEUE),
 ]
 CELERY_TASK_ROUTES = {
@@ -453,6 +456,7 @@ CELERY_TASK_ROUTES = {
     "embeddings.sync_next": {"queue": SYNC_QUEUE},
     "rag.evaluate_next": {"queue": EVALUATION_QUEUE},
     "rag.judge_answers": {"queue": JUDGING_QUEUE},
+    "rag.deliver_webhook": {"queue": WEBHOOK_QUEUE},
 }
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = TIME_ZONE

@@ -1,12 +1,14 @@
-"""The door of the work queue for evaluations: a task says that there is work, PostgreSQL says which.
+"""The door of the work queue for evaluations and webhooks.
 
+A task says that there is work, PostgreSQL says which.
 Workers import this by themselves, and look with every sweep for evaluations in nobody's hand, answers that
-nobody has judged, and old questions.
+nobody has judged, messages that are due, and old questions.
 """
 
 from celery import shared_task
 from django.conf import settings
 
+from documents import webhooks
 from embeddings.sweeper import add_sweep_work
 from embeddings.tasks import send_hint, send_lost_hints, tolerate_lost_hint
 from knowlex.db.threads import with_retries
@@ -36,6 +38,20 @@ def judge_answers() -> None:
     run_nicely(answer_quality.judge_answers)
 
 
+@shared_task(name="rag.deliver_webhook", acks_late=True)
+def deliver_webhook() -> None:
+    """Send the message that is due longest. Safe to deliver twice, late, or without need."""
+    if webhooks.deliver_next() and with_retries(webhooks.count_due):
+        with tolerate_lost_hint():
+            send_hint(deliver_webhook)
+
+
+def sweep_webhooks() -> int:
+    """Note the end of jobs, and send hints for messages that are due and in nobody's hand."""
+    webhooks.publish_ended_jobs()
+    return send_lost_hints(deliver_webhook, with_retries(webhooks.count_due), settings.WEBHOOK_QUEUE)
+
+
 def sweep_answers() -> int:
     """Send hints for new answers: whoever answers a question does not wait for a broker."""
     return send_lost_hints(
@@ -56,3 +72,4 @@ def sweep() -> int:
 add_sweep_work(sweep)
 add_sweep_work(sweep_answers)
 add_sweep_work(sweep_queries)
+add_sweep_work(sweep_webhooks)

@@ -8,6 +8,7 @@ from django.urls import path
 from knowlex.web.methods import methods
 from knowlex.web.openapi import renamed
 from rag.api.ask import ask
+from rag.api.dify import retrieve
 from rag.api.health import health, metrics
 from rag.api.login import LogIn, log_out
 from rag.api.mcp import mcp
@@ -28,6 +29,7 @@ from rag.api.v1 import (
     search,
     sources,
     spelling,
+    webhooks,
 )
 
 _COLLECTION = "v1/collections/<str:collection_id>"
@@ -35,6 +37,7 @@ _EVALUATION = "v1/evaluations/<str:evaluation_id>"
 _DOCUMENT = "v1/documents/<str:document_id>"
 _SOURCE = "v1/sources/<str:source_id>"
 _QUERY = "v1/queries/<str:query_id>"
+_WEBHOOK = "v1/webhooks/<str:webhook_id>"
 
 urlpatterns = [
     path("", page),
@@ -78,12 +81,15 @@ urlpatterns = [
     path("v1/models/<path:model>", methods(GET=models.show)),
     path("v1/chat/completions", methods(POST=completions.create)),
     path("v1/embeddings", methods(POST=embeddings.create)),
+    path("v1/dify/retrieval", methods(POST=retrieve)),
     path("v1/conversations", methods(GET=conversations.index)),
     path("v1/conversations/<str:conversation_id>", methods(GET=conversations.show)),
     path("v1/queries", methods(GET=queries.index)),
     path(_QUERY, methods(GET=queries.show, DELETE=queries.remove)),
     path(f"{_QUERY}/replay", methods(POST=queries.ask_again)),
     path("v1/feedback", methods(POST=feedback.create)),
+    path("v1/webhooks", methods(GET=webhooks.index, POST=webhooks.create)),
+    path(_WEBHOOK, methods(GET=webhooks.show, PATCH=webhooks.change, DELETE=webhooks.remove)),
     path("v1/question_sets", methods(GET=question_sets.index, POST=question_sets.create)),
     path("v1/question_sets/<str:set_id>", methods(GET=question_sets.show, DELETE=question_sets.remove)),
     path("v1/evaluations", methods(GET=evaluations.index, POST=evaluations.create)),

@@ -8,7 +8,7 @@ still verified against the name. Proxies, cookies and other state of the environ
 import socket
 import ssl
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from email.message import Message
 from pathlib import PurePosixPath
@@ -120,6 +120,14 @@ SUFFIXES = {
     "text/markdown": ".md",
     "text/plain": ".txt",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
+    "application/vnd.oasis.opendocument.text": ".odt",
+    "application/epub+zip": ".epub",
+    "application/vnd.ms-outlook": ".msg",
+    "application/rtf": ".rtf",
+    "message/rfc822": ".eml",
+    "text/csv": ".csv",
 }
 KNOWN_SUFFIXES = {*SUFFIXES.values(), ".htm", ".markdown", ".text"}
 NO_DOCUMENTS = {"audio", "font", "image", "model", "video"}
@@ -194,6 +202,35 @@ def make_pool(addresses: Sequence[str], deadline: Deadline) -> httpcore2.Connect
         ssl_context=truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         network_backend=PinnedBackend(addresses, deadline),
     )
+
+
+def post(
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    allowed_hosts: Collection[str],
+    resolver: Resolve = resolve,
+) -> int:
+    """Send JSON to an address and return the answer's status, within 10 s; blocking, for workers.
+
+    What the answer says is not read, and no redirect is followed. The rules for addresses are those of
+    `fetch`. Raises InvalidInput for one that is refused, UnreadableDocument when no answer comes.
+    """
+    deadline, target = Deadline(LIMIT_S), parse_target(url)
+    addresses = find_addresses(target, deadline, allowed_hosts=allowed_hosts, resolver=resolver)
+    sent = {"Host": target.authority, "User-Agent": "Knowlex", "Content-Type": "application/json", **headers}
+    place = httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
+    try:
+        with (
+            make_pool(addresses, deadline) as pool,
+            pool.stream("POST", place, headers=list(sent.items()), content=body) as response,
+        ):
+            return response.status
+    except httpcore2.TimeoutException as exc:
+        raise UnreadableDocument(f"The address did not answer within {LIMIT_S:.0f} s.") from exc
+    except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as exc:
+        raise UnreadableDocument(explain_failure(exc)) from exc
 
 
 def _resolve_in_time(target: Target, resolver: Resolve, deadline: Deadline) -> list[str]:

@@ -12,6 +12,7 @@ from documents.models.jobs import IdempotencyRecord, IngestItem, IngestJob
 from documents.models.keys import ApiKey, ApiKeyCollection
 from documents.models.members import CollectionMember
 from documents.models.sources import Source, SourceItem
+from documents.models.webhooks import Webhook, WebhookDelivery
 
 __all__ = [
     "DEFAULT_COLLECTION",
@@ -32,5 +33,7 @@ __all__ = [
     "SourceItem",
     "StoredEntry",
     "UnstoredEntry",
+    "Webhook",
+    "WebhookDelivery",
     "stored_name",
 ]

@@ -63,7 +63,10 @@ class IngestItemQuerySet(models.QuerySet["IngestItem"]):
 
 
 class IngestJob(models.Model):
-    """One call of ingest. Its items have the progress. settings: the chunking that was requested."""
+    """One call of ingest. Its items have the progress. settings: the chunking that was requested.
+
+    told_at: when webhooks were told that it had ended; null again once something of it is retried.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     collection = models.ForeignKey(
@@ -74,12 +77,18 @@ class IngestJob(models.Model):
     key_id = models.UUIDField(null=True)  # of the API key that was used, for the record
     brought_by = models.CharField(max_length=64, blank=True, default="", db_default="")  # as in Document
     created_at = models.DateTimeField(auto_now_add=True)
+    told_at = models.DateTimeField(null=True, editable=False)
 
     objects = IngestJobQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-id"]
-        indexes = [models.Index(fields=["collection", "created_at"], name="ingest_jobs_by_age")]
+        indexes = [
+            models.Index(fields=["collection", "created_at"], name="ingest_jobs_by_age"),
+            models.Index(
+                fields=["created_at"], condition=models.Q(told_at__isnull=True), name="ingest_jobs_untold"
+            ),
+        ]
 
     def __str__(self) -> str:
         return str(self.id)

@@ -1,7 +1,9 @@
 """What a data folder needs before it can serve: tables, the collection `default`, the model, an admin."""
 
 import logging
+import os
 import secrets
+import sys
 from collections.abc import Callable
 from io import StringIO
 
@@ -24,12 +26,13 @@ from knowlex.environment import LOCAL_MODELS, describe_unknown_variables
 from rag.answering import lifecycle as rag
 
 MIGRATION_LOCK = 7_105_201  # any number, the same in every process: two starts migrate one after the other
+PASSWORD_FILE = "admin_password"  # noqa: S105 - a name
 MAKE_KEY = "python manage.py create_api_key NAME --scope write"
 EXTERNAL = Retry(retries=3, base_s=1.0)  # a container beside us may just be starting
 
 
 def prepare(say: Callable[[str], None]) -> None:
-    """Make everything ready; `say` hears the admin's password if the account is made now.
+    """Make everything ready; `say` hears where the admin's password is if the account is made now.
 
     Raises StackError: the database cannot be reached, is of too old a Knowlex, or its vectors are not of the
     configured model.
@@ -60,7 +63,7 @@ def prepare(say: Callable[[str], None]) -> None:
         if not answers:
             say(f"{place}: {reason} Until that is mended, documents are not taken.")
     if password := _create_admin():
-        say(f"Admin account made: user admin, password {password} (shown this once).")
+        say(_hand_over(password))
     if settings.REQUIRE_API_KEY and not has_live_key():
         say(f"The API asks for a key, and there is none yet. Make one: {MAKE_KEY}")
     connection.close()
@@ -94,6 +97,16 @@ def migrate_database() -> None:
             raise StackError(str(exc)) from exc
         finally:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
+
+
+def _hand_over(password: str) -> str:
+    """Return a sentence with the password, or with its file where the sentence does not go to a terminal."""
+    if sys.stdout.isatty():
+        return f"Admin account made: user admin, password {password} (shown this once)."
+    path = settings.DATA_DIR / PASSWORD_FILE
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(f"{password}\n")
+    return f"Admin account made: user admin, its password is in {path}. Delete that file when it is read."
 
 
 def _create_admin() -> str | None:

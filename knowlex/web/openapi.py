@@ -83,6 +83,19 @@ class Problem(OutputShape):
     request_id: Annotated[str, Field(description="The same, under /v1/.")] = ""
 
 
+class OpenAIError(OutputShape):
+    message: str
+    type: Annotated[str, Field(description="For example invalid_request_error.")]
+    param: Annotated[str | None, Field(description="The field that is wrong.")]
+    code: Annotated[str, Field(description="For example model_not_found.")]
+
+
+class OpenAIProblem(OutputShape):
+    """Every failure of the routes that speak OpenAI's API."""
+
+    error: OpenAIError
+
+
 @dataclass(frozen=True)
 class Answer:
     """A response that is no failure. content: shapes, or schemas of their own, by media type."""

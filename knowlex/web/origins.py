@@ -1,5 +1,9 @@
-"""From which page a request comes, as the browser tells it: Sec-Fetch-Site, or Origin, or Referer."""
+"""From which page a request comes, as the browser tells it, and the address at which we are reached.
 
+The browser tells it by Sec-Fetch-Site, or Origin, or Referer.
+"""
+
+from django.conf import settings
 from django.http import HttpRequest
 
 OWN = ("same-origin", "none")  # none: the reader's own doing, which no page can bring about
@@ -35,3 +39,9 @@ def _is_own(request: HttpRequest, address: str) -> bool:
         return False
     host = rest.partition("/")[0].lower()
     return bool(host) and host == request.headers.get("Host", "").lower()
+
+
+def public_address(request: HttpRequest, path: str) -> str:
+    """Return a path of ours as a link for people: at KNOWLEX_PUBLIC_URL, else at the host that was asked."""
+    root = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+    return f"{root}{path}"

@@ -30,6 +30,7 @@ from knowlex.web.body import Message
 from knowlex.web.handler import KnowlexRequest
 from knowlex.web.json_body import check_content_type
 from knowlex.web.json_output import plain_json_bytes
+from knowlex.web.origins import public_address
 from knowlex.web.pagination import PageParameters
 from knowlex.web.responses import problem_event
 from knowlex.web.shapes import (
@@ -505,9 +506,9 @@ def _passage_url(request: HttpRequest, place: Any) -> str:
 
 def _url(request: HttpRequest, document_id: UUID, **place: Any) -> str:
     query = f"?{urlencode(place)}" if place else ""
-    return request.build_absolute_uri(f"/d/{document_id}{query}")
+    return public_address(request, f"/d/{document_id}{query}")
 
 
 def _title(passage: Passage) -> str:
     title = passage.title or passage.document_name
-    return f"{title}, p. {passage.page_number}" if passage.page_number else title
+    return f"{title}, {re.sub('^page ', 'p. ', passage.place)}" if passage.place else title

@@ -1,14 +1,18 @@
 """The queue of evaluations: which one gets its turn next, and what its worker records of it.
 
-All statements run in the caller's transaction.
+All statements run in the caller's transaction. Webhooks are told of an end in the one that records it.
 """
 
 # ruff: noqa: S608 - the statements are put together from constants of this module
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
+from django.db import transaction
+
+from documents.webhooks import EVALUATION_ENDED, publish
 from knowlex.db.leases import LeaseLost, LeaseQueue, change_leased
 from knowlex.db.threads import execute
 from rag.evaluation.outcomes import Outcome
@@ -16,6 +20,7 @@ from rag.models import Evaluation
 
 MAX_ATTEMPTS = 5
 MAX_DUE = 1000
+_TOLD = "w.id, w.question_set_id, w.status, w.error, w.total, w.created_at, w.completed_at"
 GAVE_UP = f"The worker ended without a result {MAX_ATTEMPTS} times at the same question."
 
 RUNS = LeaseQueue(
@@ -46,6 +51,7 @@ _END = RUNS.leased_sql(
         completed_at = statement_timestamp(), {RUNS.release_columns}
     """,
     where="w.id = %(id)s",
+    returning=_TOLD,
 )
 # Locked, so that none goes between this look at it and the storing of what quotes it.
 _STILL_THERE = "SELECT id FROM documents_document WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
@@ -59,7 +65,8 @@ def claim(lease: UUID) -> Evaluation | None:
 
 def give_up_hopeless() -> None:
     """Fail the evaluations that have ended their workers too often."""
-    RUNS.give_up_hopeless({"error": GAVE_UP})
+    for row in RUNS.give_up_hopeless({"error": GAVE_UP}, returning=_TOLD):
+        _publish_end(*row)
 
 
 def count_due() -> int:
@@ -92,10 +99,21 @@ def record_progress(evaluation_id: UUID, lease: UUID, *, before: int, after: int
     return False
 
 
+@transaction.atomic
 def end(evaluation_id: UUID, lease: UUID, *, error: str, summary: object) -> None:
     """End the evaluation: failed if there is an error, else completed. Raises LeaseLost."""
     values = {"status": "failed" if error else "completed", "error": error, "summary": json.dumps(summary)}
-    change_leased(_END, {**values, "id": evaluation_id, "lease": lease})
+    (row,) = change_leased(_END, {**values, "id": evaluation_id, "lease": lease})
+    _publish_end(*row)
+
+
+def _publish_end(
+    id_: UUID, set_id: UUID, status: str, error: str, total: int, created_at: datetime, completed_at: datetime
+) -> None:
+    ended = {"evaluation_id": id_, "question_set_id": set_id, "status": status, "error": error or None}
+    publish(
+        EVALUATION_ENDED, {**ended, "total": total, "created_at": created_at, "completed_at": completed_at}
+    )
 
 
 def result_columns(outcome: Outcome, there: set[UUID]) -> dict[str, object]:

@@ -17,6 +17,8 @@ LISTS = [
     "documents/document",
     "documents/chunk",
     "documents/ingestjob",
+    "documents/webhook",
+    "documents/webhookdelivery",
     "embeddings/embeddingmodel",
     "embeddings/embeddingrequest",
     "embeddings/embeddingrun",

@@ -1,7 +1,8 @@
-"""POST /mcp and `manage.py mcp`, asked by the SDK's own client over real HTTP and real pipes."""
+"""POST /mcp, `manage.py mcp` and `knowlex-mcp`, asked by the SDK's own client over HTTP and real pipes."""
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -16,12 +17,13 @@ from mcp.shared.exceptions import MCPError
 
 from rag.api.mcp import LEAD_CHARS, WINDOW_CHARS
 from tests.answers.asking import QUESTION, Library, block_with
-from tests.keys.key_factory import make_key
+from tests.keys.key_factory import as_key, make_key
 from tests.support.api import UNKNOWN_ID, assert_problem, embed, ingest
 from tests.support.environment import PROJECT
 from tests.support.stack import Stack
 
 T = TypeVar("T")
+ACCEPT = {"Accept": "application/json, text/event-stream"}
 MODES = ("legacy", "auto")  # with the handshake of 2025, and without one as since 2026-07-28
 
 
@@ -51,6 +53,9 @@ def call(stack: Stack, tool: str, key: str = "", mode: str = "auto", **arguments
         return told
     assert told == result.structured_content
     return told
+
+
+async def ignore(progress: float, total: float | None, message: str | None) -> None: ...
 
 
 def height(prompt: Any) -> str:
@@ -119,9 +124,17 @@ def test_without_an_answer_the_reason_is_told(library: Library):
     assert 1 <= len(answer["nearest"]) <= 3
 
 
-def test_a_provider_that_is_away_is_an_error_the_model_can_read(library: Library):
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_provider_that_is_away_is_an_error_the_model_can_read(library: Library, streamed: bool):
     library.provider.rule("status", status=401, on="chat")
-    body = call(library.stack, "ask", question=QUESTION)
+
+    async def work(client: Client) -> Any:
+        options = {"progress_callback": ignore} if streamed else {}
+        return await client.call_tool("ask", {"question": QUESTION}, **options)
+
+    result = speak(library.stack, work)
+    assert (result.is_error, result.structured_content) == (True, None)
+    body = json.loads(result.content[0].text)
     reply = library.client.post("/v1/query", json={"query": QUESTION})
     assert reply.status_code == body["status"] >= 500
     assert (body["error"], body["message"]) == (reply.json()["error"], reply.json()["message"])
@@ -219,28 +232,126 @@ def test_a_wrong_key_is_refused_and_a_bound_one_sees_its_collections_only(keyed_
             others = resources["theirs.md"]
     assert call(stack, "search", bound, query="vault", collections=["theirs"])["error"] == "FORBIDDEN"
     assert call(stack, "fetch", bound, id=others)["error"] == "NOT_FOUND"
-    answer = call(stack, "ask", bound, question="What colour is the vault of theirs?")
+    asked = {"question": "What colour is the vault of theirs?"}
+    answer = call(stack, "ask", bound, **asked)
     assert "golden" not in json.dumps(answer)
 
+    async def streamed(client: Client) -> Any:
+        return await client.call_tool("ask", asked, progress_callback=ignore)
 
-@pytest.fixture
-def keyed_library(make_stack: Callable[..., Stack]) -> Stack:
-    stack = make_stack(KNOWLEX_REQUIRE_API_KEY="true")
-    admin = httpx.Client(
-        base_url=stack.url, headers={"Authorization": f"Bearer {make_key(stack)}"}, timeout=90
+    told = speak(stack, streamed, key=bound).structured_content
+    assert {**told, "query_id": ""} == {**answer, "query_id": ""}
+
+
+def test_no_description_holds_an_id_and_what_is_new_is_found_without_listing_again(server: Stack):
+    """As RAGFlow's did, whose tools named the data sets that were there at the start: its issue 13183."""
+
+    async def work(client: Client) -> Any:
+        return await client.list_tools(), await client.list_resource_templates()
+
+    for listed in speak(server, work):
+        assert not re.search(r"[0-9a-f]{8}-?[0-9a-f]{4}-", listed.model_dump_json())
+    made = server.client.post("/v1/collections", json={"name": "Fresh"})
+    ingest(server.client, b"# Quay\n\nThe quay of Fresh is blue.", "quay.md", collection="Fresh")
+    embed(server.client)
+    (found,) = call(server, "search", query="What colour is the quay?")["results"]
+    for named in ("Fresh", made.json()["id"]):
+        assert call(server, "search", query="quay", collections=[named])["results"] == [found]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_defaults_and_greatest_values_are_taken(library: Library, mode: str):
+    """RAGFlow asked its own API for more than that gave (16369), and wanted what is optional (13981)."""
+    for arguments in ({}, {"limit": 50}, {"limit": 1}, {"limit": None, "collections": None}):
+        results = call(library.stack, "search", mode=mode, query="lighthouse", **arguments)["results"]
+        assert 1 <= len(results) <= (arguments.get("limit") or 10)
+    library.provider.says(height)
+    assert call(library.stack, "ask", mode=mode, question=QUESTION, collections=[])["answered"]
+
+
+def test_every_key_that_works_elsewhere_works_here(keyed_library: Stack):
+    """RAGFlow's did not (7332)."""
+    stack = keyed_library
+    accounts = (
+        "from django.contrib.auth.models import User; User.objects.create_superuser('ann', password='x')"
     )
-    with admin:
+    stack.manage("shell", "-c", accounts)
+    anns = stack.manage("create_api_key", "laptop", "--user", "ann").strip().splitlines()[-1]
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    for key in (*(make_key(stack, scope) for scope in ("read", "write", "admin")), anns):
+        assert call(stack, "search", key, query="What colour is the vault?")["results"]
+        for headers in ({"X-API-Key": key}, {"Authorization": f"Bearer {key}"}):
+            for path in ("/mcp", "/v1/search"):
+                body = message if path == "/mcp" else {"query": "vault"}
+                reply = httpx.post(f"{stack.url}{path}", json=body, headers={**ACCEPT, **headers})
+                assert reply.status_code == 200, reply.text
+
+
+def test_a_bound_key_reads_no_resource_of_others(keyed_library: Stack):
+    stack = keyed_library
+    bound = make_key(stack, "read", collections=["ours"])
+    theirs = stack.sql("SELECT id FROM documents_document WHERE original_filename = 'theirs.md'")[0]["id"]
+
+    async def work(client: Client) -> Any:
+        (mine,) = (await client.list_resources()).resources
+        (template,) = (await client.list_resource_templates()).resource_templates
+        for uri in (f"knowlex://documents/{theirs}", f"knowlex://documents/{theirs}/pages/1"):
+            with pytest.raises(MCPError, match="not found"):
+                await client.read_resource(uri)
+        for uri in ("file:///etc/passwd", "knowlex://documents/..%2f", "knowlex://collections/ours"):
+            with pytest.raises(MCPError):
+                await client.read_resource(uri)
+        page = template.uri_template.replace("{id}", mine.uri.rpartition("/")[2]).replace("{number}", "1")
+        return (
+            mine,
+            (await client.read_resource(mine.uri)).contents,
+            (await client.read_resource(page)).contents,
+        )
+
+    mine, (whole,), (page,) = speak(stack, work, key=bound)
+    assert (mine.name, mine.mime_type, whole.mime_type) == ("ours.md", "text/plain", "text/plain")
+    assert "The vault of ours is silver." in whole.text
+    assert page.text in whole.text
+
+
+def test_links_begin_with_the_address_that_people_know(library: Library):
+    library.provider.says(height)
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "ask", "arguments": {"question": QUESTION}},
+    }
+    with library.stack.another_web(KNOWLEX_PUBLIC_URL="https://kb.example.org") as web:
+        told = web.post("/mcp", json=message, headers=ACCEPT).json()["result"]["structuredContent"]
+    assert told["citations"][0]["url"].startswith(f"https://kb.example.org/d/{library.pdf_id}?start=")
+
+
+@pytest.fixture(scope="session")
+def _keyed_stack(_session_stacks: Callable[..., Stack]) -> Stack:
+    return _session_stacks(KNOWLEX_REQUIRE_API_KEY="true")
+
+
+def fill(stack: Stack) -> None:
+    with as_key(stack, make_key(stack)) as admin:
         for name, colour in (("ours", "silver"), ("theirs", "golden")):
             assert admin.post("/v1/collections", json={"name": name}).status_code == 201
             text = f"# Vault\n\nThe vault of {name} is {colour}.".encode()
             ingest(admin, text, f"{name}.md", collection=name)
         embed(admin)
-    return stack
+
+
+@pytest.fixture
+def keyed_library(_keyed_stack: Stack) -> Stack:
+    _keyed_stack.filled(fill)
+    return _keyed_stack
 
 
 def test_the_rules_of_other_faces_hold(server: Stack):
     url, message = f"{server.url}/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    accept = {"Accept": "application/json, text/event-stream"}
+    accept = ACCEPT
+    with server.another_web(KNOWLEX_RATE_LIMIT="1/hour") as web:  # used up by waiting for it
+        assert_problem(web.post("/mcp", json=message, headers=accept), 429, "RATE_LIMITED")
     assert httpx.post(url, json=message, headers=accept).json() == {"jsonrpc": "2.0", "id": 1, "result": {}}
     foreign = httpx.post(url, json=message, headers={**accept, "Origin": "https://evil.example"})
     assert_problem(foreign, 403, "FORBIDDEN")
@@ -260,8 +371,11 @@ def test_the_rules_of_other_faces_hold(server: Stack):
     )
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_stdio_hands_everything_to_the_server(library: Library, mode: str):
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [("legacy", ["manage.py", "mcp"]), ("auto", ["-m", "knowlex_client.mcp", "--key", "any"])],
+)
+def test_stdio_hands_everything_to_the_server(library: Library, mode: str, words: list[str]):
     library.provider.says(height)
     told: list[float] = []
 
@@ -271,7 +385,7 @@ def test_stdio_hands_everything_to_the_server(library: Library, mode: str):
     async def run() -> Any:
         command = StdioServerParameters(
             command=sys.executable,
-            args=["manage.py", "mcp", "--url", library.stack.url],
+            args=[*words, "--url", library.stack.url],
             env=library.stack.env,
             cwd=PROJECT,
         )
@@ -291,3 +405,32 @@ def test_stdio_hands_everything_to_the_server(library: Library, mode: str):
     assert "Norderney is 54 metres tall" in resource.contents[0].text
     assert failed.is_error
     assert "NOT_FOUND" in failed.content[0].text
+
+
+def over_stdio(stack: Stack, key: str, tool: str, **arguments: Any) -> Any:
+    """The result of a tool by `manage.py mcp`, with the key where programs are told to put it."""
+
+    async def run() -> Any:
+        command = StdioServerParameters(
+            command=sys.executable,
+            args=["manage.py", "mcp", "--url", stack.url],
+            env={**stack.env, "KNOWLEX_API_KEY": key},
+            cwd=PROJECT,
+        )
+        async with Client(stdio_client(command)) as client:
+            return json.loads((await client.call_tool(tool, arguments)).content[0].text)
+
+    return asyncio.run(run())
+
+
+def test_stdio_with_a_bound_key_sees_its_collections_only(keyed_library: Stack):
+    bound = make_key(keyed_library, "read", collections=["ours"])
+    told = over_stdio(keyed_library, bound, "search", query="What colour is the vault?", limit=50)
+    assert [result["title"] for result in told["results"]] == ["Vault"]
+
+
+def test_stdio_with_a_wrong_key_ends_without_a_word_on_standard_output(keyed_library: Stack):
+    done = keyed_library.run("mcp", "--url", keyed_library.url, "--api-key", "kx_wrong")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{keyed_library.url} does not answer as it should" in done.stderr
+    assert "Traceback" not in done.stderr

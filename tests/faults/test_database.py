@@ -14,14 +14,17 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 import httpx
+import openai
 import psycopg
 import pytest
 
 from knowlex.embedded.services import bin_dir
+from tests.answers.test_mcp import call as call_tool
 from tests.conftest import provider_env
 from tests.edges.test_health import becomes
 from tests.faults.conftest import Background
 from tests.platform import talk
+from tests.platform.test_openai import asked, client_of
 from tests.provider import Provider
 from tests.support import environment, mounts
 from tests.support.api import ask, assert_problem, embed, generate, ingest, query, search, together, upload
@@ -155,6 +158,7 @@ def test_f15_without_database_everybody_is_told_within_5_s_and_served_again_afte
         for reply in replies[16:]:
             assert_problem(reply, 503, "RETRIEVAL_FAILED")
         assert_problem(ask(clients[0], question(1)), 503)
+        assert_other_doors_tell(stack)
         gone = {"database": "unreachable", "database_writes": "unreachable", "vector_store": "unreachable"}
         assert becomes(clients[0], status="unhealthy", **gone)[0] == 503
         assert stack.stored_files() == files
@@ -164,6 +168,21 @@ def test_f15_without_database_everybody_is_told_within_5_s_and_served_again_afte
     assert_works(stack, first=200)
     after = stack.sql(CONNECTIONS, stack.database)[0]["n"]
     assert after <= before + 5
+
+
+def assert_other_doors_tell(stack: Stack) -> None:
+    """What the clients of OpenAI's API and of MCP make of a database that is away."""
+    client = client_of(stack)
+    for call in (
+        client.models.list,
+        lambda: client.chat.completions.create(model="knowlex", messages=asked(question(1))),
+        lambda: client.chat.completions.create(model="knowlex", messages=asked(question(1)), stream=True),
+    ):
+        with pytest.raises(openai.InternalServerError) as raised:
+            call()
+        assert (raised.value.status_code, raised.value.type) == (503, "server_error")
+    for tool, argument in (("search", "query"), ("ask", "question")):
+        assert call_tool(stack, tool, **{argument: question(1)})["error"] == "SERVICE_UNAVAILABLE"
 
 
 def each_kind(stack: Stack, document_id: str, numbers: Iterator[int]) -> dict[str, Callable[..., Any]]:
@@ -182,7 +201,14 @@ def each_kind(stack: Stack, document_id: str, numbers: Iterator[int]) -> dict[st
         "generate": generate,
         "history": lambda c: c.get("/v1/queries"),
         "health": lambda c: c.get("/health"),
+        "models": lambda c: c.get("/v1/models"),
+        "chat": lambda c: c.post("/v1/chat/completions", json=chat(next(numbers))),
+        "chat, streamed": lambda c: c.post("/v1/chat/completions", json=chat(next(numbers), stream=True)),
     }
+
+
+def chat(number: int, **fields: Any) -> dict[str, Any]:
+    return {"model": "knowlex", "messages": asked(question(number)), **fields}
 
 
 def test_a_database_that_hangs_is_told_within_5_s_and_used_again_after(stack: Stack):

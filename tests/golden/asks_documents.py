@@ -392,6 +392,38 @@ EMBEDDINGS = [
     ),
     wrong_method("GET", SEARCH),
 ]
+
+_HOOK = "https://hooks.example/knowlex"
+WEBHOOKS = [  # nothing ends while there is one
+    Ask("made", "POST", "/v1/webhooks", {"url": _HOOK, "events": ["job.ended"]}, keep=[("hook", "id")]),
+    *bad_bodies("POST", "/v1/webhooks"),
+    too_large("POST", "/v1/webhooks"),
+    *bad_fields(
+        "POST",
+        "/v1/webhooks",
+        {},
+        {"url": 7},
+        {"url": f"{_HOOK}/{'x' * 2048}"},
+        {"url": "ftp://hooks.example/"},
+        {"url": "http://ann:secret@hooks.example/"},
+        {"url": "http://hooks.example:8080/"},
+        {"url": "http://10.0.0.1/"},
+        {"url": _HOOK, "events": []},
+        {"url": _HOOK, "events": ["job.began"]},
+        {"url": _HOOK, "events": "job.ended"},
+    ),
+    Ask("the list", "GET", "/v1/webhooks?limit=1"),
+    *bad_parameters("/v1/webhooks", "limit=0", "cursor=x", "sort=url"),
+    Ask("one", "GET", "/v1/webhooks/<hook>"),
+    *bad_ids("GET", "/v1/webhooks/{}"),
+    Ask("changed", "PATCH", "/v1/webhooks/<hook>", {"events": ["evaluation.ended", "sync.ended"]}),
+    *bad_ids("PATCH", "/v1/webhooks/{}", {"url": _HOOK}),
+    *bad_fields("PATCH", "/v1/webhooks/<hook>", {}, {"url": "http://127.0.0.1/"}, {"events": []}),
+    Ask("deleted", "DELETE", "/v1/webhooks/<hook>"),
+    *bad_ids("DELETE", "/v1/webhooks/{}"),
+    wrong_method("PUT", "/v1/webhooks"),
+    wrong_method("POST", "/v1/webhooks/<hook>"),
+]
 NEW_SOURCE = {
     "name": "handbooks",
     "collection": "default",

@@ -25,6 +25,8 @@ PARTS = {
     "v1-queries-and-feedback": asks_questions.MEMORY,
     "edges": asks_questions.EDGES,
     "openai": asks_questions.OPENAI,
+    "v1-webhooks": asks_documents.WEBHOOKS,
+    "dify": asks_questions.DIFY,
 }
 
 

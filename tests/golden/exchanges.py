@@ -29,6 +29,7 @@ PLACEHOLDERS = [
 ]
 VOLATILE = {
     "next_cursor": "<cursor>",
+    "secret": "<secret>",
     "storage_bytes": "<int>",
     "timestamp": "<time>",
     "version": "<version>",

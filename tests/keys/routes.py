@@ -52,6 +52,7 @@ class Side:
             "query_id": self.query_id,
             "source_id": self.source_id,
             "conversation_id": self.query_id,  # of its first question
+            "webhook_id": UNKNOWN_ID,
             "number": "1",
             "model": f"knowlex/{self.collection_id}",
         }
@@ -106,6 +107,9 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/v1/search"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
     ("POST", "/v1/query"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
     ("POST", "/v1/chat/completions"): _chat,
+    ("POST", "/v1/dify/retrieval"): lambda side: {
+        "json": {"knowledge_id": side.name, "query": QUESTION, "retrieval_setting": {"top_k": 5}}
+    },
     ("POST", "/mcp"): _tool_call,
     ("POST", "/v1/ingest"): _ingest,
     ("POST", "/v1/question_sets"): _questions,
@@ -114,6 +118,7 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/v1/sources"): _source,
     ("PUT", "/v1/documents/<document_id>"): lambda _: FILE,
     ("PATCH", "/v1/collections/<collection_id>"): lambda _: {"json": {"description": "changed"}},
+    ("PATCH", "/v1/webhooks/<webhook_id>"): lambda _: {"json": {"events": ["job.ended"]}},
 }
 # Bodies that name an id instead.
 IDS_IN_BODY = {("POST", "/v1/feedback"), ("POST", "/v1/chat/completions")}
@@ -124,7 +129,10 @@ UNNAMED = {
     ("POST", "/api/v1/embeddings/generate"),
     ("POST", "/v1/collections"),
     ("POST", "/v1/embeddings"),
+    ("POST", "/v1/webhooks"),
 }
+# Of all collections: keys that are bound to some may not use them, whatever the id.
+OF_ALL = {"/v1/webhooks", "/v1/webhooks/<webhook_id>"}
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ import os
 import re
 import subprocess
 import sys
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import yaml
 from django.core.exceptions import ImproperlyConfigured
+from pydantic import BaseModel, ConfigDict
 
 from knowlex.environment import Environment, read_environment
 from tests.support.environment import PROJECT
@@ -99,28 +100,117 @@ def composed(**given: str) -> dict[str, Any]:
     return json.loads(text)["services"]
 
 
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Health(Strict):
+    test: str
+    interval: str
+    timeout: str
+    retries: int
+    start_period: str = ""
+
+
+class Condition(Strict):
+    condition: Literal["service_healthy", "service_completed_successfully"]
+    required: bool = True
+
+
+class Service(Strict):
+    """What of Compose's services is used: a word that is misspelt is none of it."""
+
+    image: str
+    build: str = ""
+    profiles: list[str] = []
+    restart: Literal["unless-stopped", "on-failure"]
+    init: bool = False
+    command: str = ""
+    entrypoint: str = ""
+    environment: dict[str, str] = {}
+    volumes: list[str] = []
+    ports: list[str] = []
+    depends_on: dict[str, Condition] = {}
+    healthcheck: Health | None = None
+    extra_hosts: list[str] = []
+    shm_size: str = ""
+    stop_grace_period: str = ""
+
+
+class Compose(Strict):
+    services: dict[str, Service]
+    volumes: dict[str, None]
+
+
+def compose_file() -> Compose:
+    found = yaml.safe_load((PROJECT / "docker-compose.yml").read_text())
+    return Compose.model_validate({name: part for name, part in found.items() if not name.startswith("x-")})
+
+
+def test_the_compose_file_holds_what_it_names():
+    compose = compose_file()
+    for name, service in compose.services.items():
+        assert {volume.partition(":")[0] for volume in service.volumes} <= set(compose.volumes)
+        for other, condition in service.depends_on.items():
+            needed = compose.services[other]
+            assert not condition.required or set(needed.profiles) <= set(service.profiles), (name, other)
+            if condition.condition == "service_healthy":
+                assert needed.healthcheck, (name, other)
+            else:
+                assert needed.restart == "on-failure"
+    used = {volume.partition(":")[0] for service in compose.services.values() for volume in service.volumes}
+    assert used == set(compose.volumes)
+
+
+def test_every_image_is_of_a_version_and_every_port_of_this_machine_alone():
+    for name, service in compose_file().services.items():
+        if not service.build:
+            assert re.fullmatch(r"[\w./-]+:v?\d+\.[\w.-]+", service.image), (name, service.image)
+        for port in composed()[name].get("ports", []):
+            assert re.fullmatch(r"127\.0\.0\.1:\d+:\d+", port), (name, port)
+
+
+def test_the_containers_of_knowlex_are_told_no_variable_that_it_does_not_know():
+    services = compose_file().services
+    ours = [service for service in services.values() if service.build]
+    assert len(ours) == 3
+    for service in ours:
+        assert set(service.environment) <= set(NAMES)
+    interpolated = set(re.findall(r"\$\{(\w+)", (PROJECT / "docker-compose.yml").read_text()))
+    others = {"POSTGRES_PASSWORD", "KNOWLEX_PUBLISHED_PORT", "OPEN_WEBUI_KEY", "OPEN_WEBUI_PUBLISHED_PORT"}
+    assert interpolated <= {*NAMES, *others}
+
+
 @pytest.mark.parametrize("part", ["web", "worker"])
-def test_containers_answer_by_ollama_only_in_its_profile(part: str):
-    alone = composed()[part]["environment"]
-    beside = composed(COMPOSE_PROFILES="ollama")[part]["environment"]
-
-    assert (alone["KNOWLEX_SYNTHESIZER"], alone["OLLAMA_HOST"]) == ("", "http://host.docker.internal:11434")
-    assert (beside["KNOWLEX_SYNTHESIZER"], beside["OLLAMA_HOST"]) == ("ollama", "http://ollama:11434")
-    changed = {name for name in alone if alone[name] != beside[name]}
-    assert changed == {"KNOWLEX_SYNTHESIZER", "OLLAMA_HOST"}
-
-
-def test_what_is_set_goes_before_the_profile():
-    given = {"KNOWLEX_SYNTHESIZER": "openai", "OLLAMA_HOST": "http://gpu:11434"}
-    chosen = composed(COMPOSE_PROFILES="ollama", **given)["web"]["environment"]
+@pytest.mark.parametrize("profiles", ["", "ollama", "ollama,open-webui,qdrant"])
+def test_what_is_set_alone_decides_who_answers_and_what_is_searched(part: str, profiles: str):
+    """Not the profiles, of which there may be several."""
+    alone = composed(COMPOSE_PROFILES=profiles)[part]["environment"]
+    assert (alone["KNOWLEX_SYNTHESIZER"], alone["KNOWLEX_VECTOR_STORE"]) == ("", "")
+    assert (alone["OLLAMA_HOST"], alone["VECTOR_STORE_URL"]) == ("http://ollama:11434", "http://qdrant:6333")
+    assert alone["KNOWLEX_PUBLIC_URL"] == "http://127.0.0.1:8080"
+    given = {
+        "KNOWLEX_SYNTHESIZER": "openai",
+        "OLLAMA_HOST": "http://gpu:11434",
+        "KNOWLEX_PUBLIC_URL": "https://kb",
+    }
+    chosen = composed(COMPOSE_PROFILES=profiles, **given)[part]["environment"]
     assert {name: chosen[name] for name in given} == given
 
 
-def test_the_profile_pulls_the_model_that_is_asked_before_the_web_server_starts():
-    services = composed(OLLAMA_MODEL="mistral:7b")
-    in_profile = {name for name, service in services.items() if service.get("profiles") == ["ollama"]}
+def test_profiles_start_what_they_are_named_after():
+    services = composed(OLLAMA_MODEL="mistral:7b", OPEN_WEBUI_KEY="kx_1")
+    in_profile: dict[str, set[str]] = {}
+    for name, service in services.items():
+        for profile in service.get("profiles", ["none"]):
+            in_profile.setdefault(profile, set()).add(name)
 
-    assert in_profile == {"ollama", "pull"}
+    assert in_profile == {
+        "none": {"database", "broker", "prepare", "web", "worker"},
+        "ollama": {"ollama", "pull"},
+        "qdrant": {"qdrant"},
+        "open-webui": {"open-webui"},
+    }
     assert services["pull"]["environment"] == {"OLLAMA_HOST": "http://ollama:11434", "MODEL": "mistral:7b"}
     assert services["pull"]["depends_on"] == {"ollama": {"condition": "service_healthy"}}
     assert services["web"]["depends_on"]["pull"] == {
@@ -129,6 +219,9 @@ def test_the_profile_pulls_the_model_that_is_asked_before_the_web_server_starts(
     }
     assert composed()["pull"]["environment"]["MODEL"] == default_of("OLLAMA_MODEL")
     assert services["ollama"]["volumes"] == ["ollama:/root/.ollama"]
+    chat = services["open-webui"]["environment"]
+    assert (chat["OPENAI_API_BASE_URL"], chat["OPENAI_API_KEY"]) == ("http://web:8080/v1", "kx_1")
+    assert "web" in services["web"]["environment"]["KNOWLEX_ALLOWED_HOSTS"].split(",")
 
 
 UNUSABLE = [

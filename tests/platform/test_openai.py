@@ -10,15 +10,25 @@ import openai
 import pytest
 
 from tests.platform import talk
+from tests.platform.chat_programs import (
+    EMOJI,
+    LIBRECHAT_CHAT,
+    LIBRECHAT_STRUCTURED_TITLE,
+    LIBRECHAT_TITLES,
+    OPEN_WEBUI_CHAT,
+    OPEN_WEBUI_TASKS,
+    TALL,
+    TITLE,
+)
 from tests.provider import Provider
 from tests.support.api import assert_openai_error
+from tests.support.pdf import make_pdf
 from tests.support.stack import Stack
 
 BELFRY = (
     "The belfry of Ghent is 91 metres tall. The belfry of Ghent was finished in 1380. "
     "Jan van Haelst designed the belfry of Ghent."
 )
-TALL = "How tall is the belfry of Ghent?"
 
 
 def client_of(stack: Stack, key: str = "none") -> openai.OpenAI:
@@ -30,25 +40,9 @@ def asked(*texts: str) -> list[Any]:
     return [{"role": roles[place % 2], "content": text} for place, text in enumerate(texts)]
 
 
-def task(instruction: str, output: str, *chat: str) -> str:
-    """A prompt of Open WebUI's, in the form of its templates."""
-    lines = "\n".join(f"{('USER', 'ASSISTANT')[place % 2]}: {text}" for place, text in enumerate(chat))
-    return (
-        f"### Task:\n{instruction}\n\n### Output:\nJSON format: {output}\n\n"
-        f"### Chat History:\n<chat_history>\n{lines}\n</chat_history>"
-    )
-
-
-TITLE = task(
-    "Generate a concise, 3-5 word title with an emoji summarizing the chat history.",
-    '{ "title": "your concise title here" }',
-    TALL,
-    "It is 91 metres tall.",
-)
-
-
-def is_recorded(stack: Stack, prompt: str) -> bool:
+def is_recorded(stack: Stack, body: dict[str, Any]) -> bool:
     """What was asked before stands in the list when this is answered."""
+    prompt = body["messages"][-1]["content"]
     return prompt in [one["query"] for one in stack.client.get("/v1/queries").json()["queries"]]
 
 
@@ -78,6 +72,14 @@ def test_the_openai_client_gets_an_answer_with_links(library: Stack):
         assert httpx.get(url, headers={"Accept": "text/html"}).status_code == 200
     assert reply.usage is not None
     assert library.client.get(f"/v1/queries/{told['query_id']}").json()["face"] == "openai"
+
+
+def test_a_citation_tells_its_page(server: Stack):
+    talk.ingested(server.client, talk.file(make_pdf("Of Bruges.", BELFRY, title="Belfries"), "towers.pdf"))
+    reply = client_of(server).chat.completions.create(model="knowlex", messages=asked(TALL))
+    citation = reply.model_extra["knowlex"]["citations"][0]
+    assert (citation["page_number"], citation["document_name"]) == (2, "towers.pdf")
+    assert (reply.choices[0].message.annotations or [])[0].url_citation.title == "Belfries"
 
 
 def test_a_stream_adds_up_to_the_same(library: Stack):
@@ -202,66 +204,48 @@ def test_what_means_nothing_here_is_ignored(library: Stack):
     assert "91 metres" in library.client.post("/v1/chat/completions", json=body).text
 
 
-@pytest.mark.parametrize(
-    ("prompt", "answer"),
-    [
-        (TITLE, {"title": "How tall is the belfry of"}),
-        (
-            task("Generate 1-3 broad tags categorizing the main themes", '{ "tags": ["tag1"] }', TALL),
-            {"tags": []},
-        ),
-        (
-            task("Suggest 3-5 relevant follow-up questions", '{ "follow_ups": ["Q?"] }', TALL),
-            {"follow_ups": []},
-        ),
-        (task("Analyze the chat history for search queries", '{ "queries": ["q"] }', TALL), {"queries": []}),
-        (task("You are an autocompletion system.", '{ "text": "<completion>" }', TALL), {"text": ""}),
-    ],
-)
-def test_tasks_of_open_webui_cost_nothing(library: Stack, prompt: str, answer: dict[str, Any]):
-    body = {"model": "knowlex", "messages": asked(prompt), "stream": False, "max_completion_tokens": 1000}
-    reply = library.client.post("/v1/chat/completions", json={**body, "metadata": {"task": "title"}}).json()
+@pytest.mark.parametrize("task", OPEN_WEBUI_TASKS)
+def test_tasks_of_open_webui_cost_nothing(library: Stack, task: str):
+    body, answer = OPEN_WEBUI_TASKS[task]
+    reply = library.client.post("/v1/chat/completions", json=body).json()
     assert json.loads(reply["choices"][0]["message"]["content"]) == answer
     assert (reply["usage"]["total_tokens"], reply["knowlex"]) == (0, None)
-    assert not is_recorded(library, prompt)
+    assert not is_recorded(library, body)
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "Provide a concise, 5-word-or-less title for the conversation, using title case conventions."
-        f" Only return the title itself.\n\nConversation:\nUser: {TALL}\nAI: It is 91 metres tall.",
-        "Please generate a concise title (max 40 characters) for a conversation that starts with:\n"
-        f"User: {TALL}\nAssistant: It is 91 metres tall.\n\nTitle:",
-    ],
-)
+def test_a_face_for_open_webuis_voice_costs_nothing(library: Stack):
+    reply = library.client.post("/v1/chat/completions", json=EMOJI).json()
+    assert (reply["choices"][0]["message"]["content"], reply["knowlex"]) == ("🙂", None)
+    assert not is_recorded(library, EMOJI)
+
+
+@pytest.mark.parametrize("title", LIBRECHAT_TITLES)
 @pytest.mark.parametrize("stream", [False, True])
-def test_titles_of_librechat_cost_nothing(library: Stack, prompt: str, stream: bool):
-    client = client_of(library)
+def test_titles_of_librechat_cost_nothing(library: Stack, title: str, stream: bool):
+    body = {**LIBRECHAT_TITLES[title], "stream": stream}
     if stream:
-        chunks = list(client.chat.completions.create(model="knowlex", messages=asked(prompt), stream=True))
-        title = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+        chunks = list(client_of(library).chat.completions.create(**body))
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
         assert chunks[-1].choices[0].finish_reason == "stop"
     else:
-        reply = client.chat.completions.create(model="knowlex", messages=asked(prompt))
-        title = reply.choices[0].message.content or ""
-    assert title == "How tall is the belfry of"
-    assert not is_recorded(library, prompt)
+        text = client_of(library).chat.completions.create(**body).choices[0].message.content or ""
+    assert text == TITLE
+    assert not is_recorded(library, body)
 
 
-def test_librechat_may_want_its_title_as_json(server: Stack):
-    prompt = (
-        f"Analyze this conversation and provide:\n1. The detected language\n\nUser: {TALL}\nAI: 91 metres"
-    )
-    reply = client_of(server).chat.completions.create(
-        model="knowlex",
-        messages=asked(prompt),
-        response_format={
-            "type": "json_schema",
-            "json_schema": {"name": "title", "schema": {"type": "object"}},
-        },
-    )
-    assert json.loads(reply.choices[0].message.content or "")["title"] == "How tall is the belfry of"
+def test_librechat_may_want_its_title_as_json(library: Stack):
+    reply = client_of(library).chat.completions.create(**LIBRECHAT_STRUCTURED_TITLE)
+    told = json.loads(reply.choices[0].message.content or "")
+    assert (set(told), told["title"]) == ({"language", "title"}, TITLE)
+    assert not is_recorded(library, LIBRECHAT_STRUCTURED_TITLE)
+
+
+@pytest.mark.parametrize("body", [OPEN_WEBUI_CHAT, LIBRECHAT_CHAT], ids=["Open WebUI", "LibreChat"])
+def test_chats_of_both_are_answered(library: Stack, body: dict[str, Any]):
+    *chunks, usage = client_of(library).chat.completions.create(**body)
+    assert "91 metres tall" in "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    assert chunks[-1].model_extra["knowlex"]["citations"]
+    assert usage.usage is not None
 
 
 def test_a_question_that_speaks_of_tasks_is_a_question(library: Stack):
@@ -316,8 +300,46 @@ def test_without_its_model_there_are_errors_that_the_client_knows(provider_serve
         assert raised.value.status_code == 503
         assert raised.value.type == "server_error"
         assert raised.value.response.headers["X-Query-ID"]
-    reply = client.chat.completions.create(model="knowlex", messages=asked(TITLE))
-    assert json.loads(reply.choices[0].message.content or "")["title"]
+    with pytest.raises(openai.InternalServerError):
+        list(client.chat.completions.create(**OPEN_WEBUI_CHAT))
+    provider.rule("status", status=401, on="embeddings")  # so that no search would succeed either
+    for body, _ in OPEN_WEBUI_TASKS.values():
+        assert client.chat.completions.create(**body).choices[0].message.content
+
+
+def test_vectors_without_their_model_are_an_error_that_the_client_knows(
+    provider_server: Stack, provider: Provider
+):
+    provider.rule("status", status=401, on="embeddings")
+    with pytest.raises(openai.InternalServerError) as raised:
+        client_of(provider_server).embeddings.create(model="knowlex", input="x")
+    assert (raised.value.status_code, raised.value.type) == (503, "server_error")
+
+
+def test_too_many_requests_are_told_as_openai_tells_them(server: Stack):
+    with server.another_web(KNOWLEX_RATE_LIMIT="1/hour") as web:  # used up by waiting for it
+        client = openai.OpenAI(base_url=f"{web.base_url}/v1", api_key="none", max_retries=0)
+        for call in (
+            client.models.list,
+            lambda: client.embeddings.create(model="knowlex", input="x"),
+            lambda: client.chat.completions.create(model="knowlex", messages=asked(TALL)),
+            lambda: client.chat.completions.create(model="knowlex", messages=asked(TALL), stream=True),
+        ):
+            with pytest.raises(openai.RateLimitError) as raised:
+                call()
+            assert (raised.value.code, raised.value.type) == ("rate_limit_exceeded", "rate_limit_error")
+            assert 0 < int(raised.value.response.headers["Retry-After"]) <= 3600
+
+
+def test_links_begin_with_the_address_that_people_know(library: Stack):
+    with library.another_web(KNOWLEX_PUBLIC_URL="https://kb.example.org/") as web:
+        client = openai.OpenAI(base_url=f"{web.base_url}/v1", api_key="none", max_retries=0)
+        reply = client.chat.completions.create(model="knowlex", messages=asked(TALL))
+    told = reply.model_extra["knowlex"]["citations"][0]
+    link = (reply.choices[0].message.annotations or [])[0].url_citation.url
+    for url in (link, told["url"]):
+        assert url.startswith(f"https://kb.example.org/d/{told['document_id']}?start=")
+    assert f"]({link})" in (reply.choices[0].message.content or "")
 
 
 def test_a_stream_that_breaks_off_raises_in_the_client(provider_server: Stack, provider: Provider):

@@ -42,7 +42,9 @@ def test_answers_are_as_described(client: httpx.Client, server: Stack):
     source_id = new_id()
     server.sql(SOURCE, source_id, manuals, "papers", "It is not there.")
     server.sql(SOURCE_ITEM, new_id(), source_id, "lamps.md")
+    webhook = {"url": "https://hooks.example/", "events": ["sync.ended"]}
     ids = {
+        "webhook_id": client.post("/v1/webhooks", json=webhook).json()["id"],
         "query_id": asked["query_id"],
         "set_id": set_id,
         "evaluation_id": run["id"],

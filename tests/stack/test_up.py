@@ -4,17 +4,21 @@ import asyncio
 import re
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
 import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 
 from knowlex.embedded.keeping import PAUSES_S
 from tests.provider import Provider
-from tests.stack.up import Up, all_gone, documents, manage
+from tests.stack.up import Up, all_gone, documents, environment, manage
 from tests.support import processes
 from tests.support.environment import PROJECT
 from tests.support.waiting import wait_until
@@ -125,6 +129,41 @@ def test_doctor_finds_every_part_at_work_wherever_it_was_told_to_serve(up: Up) -
     assert (told.returncode, set(marks)) == (0, {"ok"}), told.stdout + told.stderr
     assert " with 2 processes" in told.stdout  # as `--workers` said, not as KNOWLEX_WORKERS would
     assert f"{up.ready()}: answers 200" in told.stdout
+
+
+def test_the_first_password_is_kept_from_logs(up: Up) -> None:
+    """The output is no terminal."""
+    base, path = up.ready(), up.data_dir / "admin_password"
+    password = path.read_text().strip()
+
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert password
+    assert password not in up.said
+    assert str(path) in up.line("Admin account made: user admin")
+    with httpx.Client(base_url=base) as client:
+        client.get("/admin/login/")
+        form = {"username": "admin", "password": password, "csrfmiddlewaretoken": client.cookies["csrftoken"]}
+        assert client.post("/admin/login/?next=/admin/", data=form).headers["Location"] == "/admin/"
+
+
+def test_an_assistant_finds_the_server_by_its_data_folder(up: Up) -> None:
+    base = up.ready()
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["manage.py", "mcp"],
+        env=environment(KNOWLEX_DATA_DIR=str(up.data_dir)),
+        cwd=PROJECT,
+    )
+
+    async def search() -> Any:
+        async with Client(stdio_client(command)) as client:
+            return await client.call_tool("search", {"query": "Tesla"})
+
+    assert "results" in asyncio.run(search()).structured_content
+    nobody = manage("mcp", KNOWLEX_DATA_DIR=str(up.data_dir.with_name("empty")))
+    assert (nobody.returncode, nobody.stdout) == (1, "")
+    assert "No server runs in" in nobody.stderr
+    assert base not in nobody.stderr
 
 
 def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(used: Path) -> None:

@@ -1,7 +1,8 @@
 """What chat programs ask a model for themselves: titles, tags, follow-up questions. Plain Python.
 
-Open WebUI and LibreChat send such prompts to the model that the user chats with. Their answers are made of
-the messages that stand in the prompt: no search, no model, no record.
+Open WebUI and LibreChat send such prompts to the model that the user chats with, each as the only message,
+of the user or, in older versions of LibreChat, of the system. Their answers are made of the messages that
+stand in the prompt: no search, no model, no record.
 """
 
 import json
@@ -23,6 +24,8 @@ _TITLES = (
     "Please generate a concise title (max 40 characters) for a conversation that starts with",
     "write in the same language an extremely concise title for this conversation",
 )
+# Open WebUI: a face for the voice of a call.
+_EMOJI = "Your task is to reflect the speaker's likely facial expression through a fitting emoji."
 _FIRST = re.compile(r"(?:^|\n)[ \t|>]*USER:[ \t]*\n?[ \t]*([^\n]+)", re.IGNORECASE)
 
 
@@ -37,6 +40,8 @@ def answer_client_task(prompt: str, *, as_json: bool) -> str | None:
         shown = _CONVERSATION.search(prompt)
         value = _title(shown[1] if shown else "") if name == "title" else _EMPTY[name]
         return json.dumps({name: value}, ensure_ascii=False)
+    if prompt.startswith(_EMOJI):
+        return "🙂"
     if any(sign in prompt for sign in _TITLES):
         title = _title(prompt)
         return json.dumps({"language": "", "title": title}, ensure_ascii=False) if as_json else title

@@ -17,6 +17,7 @@ from knowlex.base.ids import new_id
 from knowlex.web.fields import check_question
 from knowlex.web.json_output import plain_json_bytes
 from knowlex.web.openapi import JSON, QUERY_ID, answer, event_stream, operation
+from knowlex.web.origins import public_address
 from knowlex.web.responses import plain_json_response
 from knowlex.web.shapes import Count, InputShape, OutputShape, Share, read_body
 from knowlex.web.sse import EVENT_STREAM, HEADERS, Pump
@@ -39,7 +40,7 @@ from rag.api.answers import (
 )
 from rag.api.events import AnswerFormat, EventWriter, stream_answer
 from rag.api.openai.client_tasks import answer_client_task
-from rag.api.openai.messages import read_messages, split_turns
+from rag.api.openai.messages import last_text, read_messages, split_turns
 from rag.api.openai.models import collection_of, model_not_found
 from rag.api.v1.query import number_by_passage
 from rag.citations.numbering import Numbering, misstatements, number_citations
@@ -198,15 +199,15 @@ async def create(request: HttpRequest) -> HttpResponseBase:
     asker = asker_of(request, "openai")
     asked = read_body(request, ChatAsked)
     asked.check()
-    text, said = split_turns(read_messages(asked.messages))
     collection = collection_of(asked.model)
-    done = answer_client_task(text, as_json=asked.wants_json)
+    done = answer_client_task(last_text(asked.messages), as_json=asked.wants_json)
     if done is not None:
         return _task_response(asked, done)
+    text, said = split_turns(read_messages(asked.messages))
     check_question(text, "messages")
     asker = replace(asker, turns=resolve_turns(said))
     question = await _question(text, collection, asked, asker.access)
-    completion = Completion(asked, asker.query_id, root=request.build_absolute_uri("/d/"))
+    completion = Completion(asked, asker.query_id, root=public_address(request, "/d/"))
     if asked.stream:
         return await stream_answer(request, question, asker, completion.chunks)
     answered = await answer_question(request, question, asker)

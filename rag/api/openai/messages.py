@@ -35,6 +35,14 @@ def read_messages(given: Sequence[Any]) -> list[Message]:
     return said
 
 
+def last_text(given: Sequence[dict[str, Any]]) -> str:
+    """Return what the last message says, whoever says it; "" where that is no text."""
+    try:
+        return _read_content(given[-1].get("content"), "content")
+    except InvalidInput:
+        return ""
+
+
 def _read_content(content: Any, field: str) -> str:
     """Return the text. An assistant's may be null, where it only called tools."""
     if content is None or isinstance(content, str):

@@ -13,7 +13,7 @@ SOURCES = Path(__file__).with_name("sql") / "sources.sql"
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("documents", "0009_table_heads"),
+        ("documents", "0011_webhooks"),
     ]
 
     operations = [
