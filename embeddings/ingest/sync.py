@@ -21,7 +21,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, models, transaction
-from django.dispatch import Signal
 from django.utils import timezone
 
 from documents.access import Access
@@ -44,6 +43,7 @@ from documents.sources.reading import (
     find_refusal,
 )
 from documents.text.characters import clean_filename
+from documents.webhooks import SYNC_ENDED, publish
 from embeddings.ingest.documents import DeletionReceipt, delete_documents, retry_document
 from embeddings.lexical.index import rename_document
 from knowlex.base.errors import DependencyUnavailable, Duplicate, KnowlexError, NotFound, PayloadTooLarge
@@ -65,7 +65,6 @@ FILE_COUNTS = (
 DELETED_COUNTS = ("pages", "chunks", "vectors")
 # What ends a document for good; what is not among them may end otherwise at the next run.
 FINAL_CODES = ("UNPROCESSABLE", "PAYLOAD_TOO_LARGE", "VALIDATION_ERROR")
-sync_ended = Signal()  # sent with `source`, after the end of each run is recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +96,17 @@ def run_turn() -> TurnOutcome:
 
 @transaction.atomic
 def _claim(lease: UUID) -> Source | None:
-    for given_up in queue.give_up_hopeless():
-        transaction.on_commit(partial(_tell_end, given_up))
+    for source in Source.objects.select_related("collection").filter(id__in=queue.give_up_hopeless()):
+        _publish_end(source)
     return queue.claim(lease)
 
 
-def _tell_end(source_id: UUID) -> None:
-    if source := Source.objects.filter(id=source_id).first():
-        sync_ended.send(sender=Source, source=source)
+def _publish_end(source: Source) -> None:
+    told = ("state", "dry_run", "counts", "started_at", "ended_at")
+    data = {name: getattr(source, name) for name in told}
+    where = {"collection_id": source.collection_id, "collection": source.collection.name}
+    error = source.error or None
+    publish(SYNC_ENDED, {"source_id": source.id, "name": source.name, **where, **data, "error": error})
 
 
 @transaction.atomic
@@ -173,15 +175,17 @@ class _Turn:
     def _fail(self, error: str) -> None:
         with suppress(LeaseLost):
             with_retries(lambda: self._end(Source.State.FAILED, error))
-            sync_ended.send(sender=Source, source=self._source)
 
-    def _end(self, state: str, error: str = "") -> None:
+    @transaction.atomic
+    def _end(self, state: str, error: str = "", counts: dict[str, int] | None = None) -> None:
         source, now = self._source, timezone.now()
         again = None if source.every_minutes is None else now + timedelta(minutes=source.every_minutes)
+        counted = {} if counts is None else {"counts": counts}
         self._record(
             state=state, stage="", error=error, ended_at=now, next_run_at=again, confirmed_at=None,
-            lease=None, leased_until=None,
+            lease=None, leased_until=None, **counted,
         )  # fmt: skip
+        _publish_end(Source.objects.select_related("collection").get(id=source.id))
 
     def _record(self, **changes: Any) -> None:
         queue.record(self._source, self._lease, **changes)
@@ -496,22 +500,15 @@ class _Turn:
         self._record(counts=self._count(**more, vectors=receipt.vectors))
 
     def _finish(self, state: str, counts: dict[str, int]) -> bool:
-        self._source.counts = counts
         error = ""
         if state == Source.State.ASKING and not self._source.dry_run:
             error = (
                 f"{counts['gone']} of {counts['known']} files are gone, so nothing was deleted. If that is "
                 "right, confirm it; if not, see whether the source is there as it should be."
             )
-        with_retries(lambda: self._finish_once(state, counts, error))
+        with_retries(lambda: self._end(state, error, counts))
         log.info("source in sync", extra={"source": str(self._source.id), **_logged(counts)})
-        sync_ended.send(sender=Source, source=self._source)
         return False
-
-    @transaction.atomic
-    def _finish_once(self, state: str, counts: dict[str, int], error: str) -> None:
-        self._record(counts=counts)
-        self._end(state, error)
 
     # Reading
 

@@ -1,15 +1,17 @@
 """Runs of a folder: what is taken, moved, replaced, deleted and left alone, and that a kill costs nothing."""
 
+import json
 import os
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from documents.access import FULL
-from documents.models import Document, IngestItem, Source, SourceItem
+from documents.models import Document, IngestItem, Source, SourceItem, WebhookDelivery
 from documents.sources import services
-from embeddings.ingest.sync import sync_ended
+from documents.webhooks import create_webhook
 from embeddings.models import Embedding
 from knowlex.base.errors import Conflict, Forbidden, InvalidInput
 from tests.provider import Provider
@@ -24,6 +26,12 @@ def note(number: int) -> bytes:
 def write(place: Path, *numbers: int) -> None:
     for number in numbers:
         (place / f"{number}.md").write_bytes(note(number))
+
+
+def told() -> list[dict[str, Any]]:
+    """What webhooks are sent of the ends of runs."""
+    bodies = WebhookDelivery.objects.order_by("created_at").values_list("body", flat=True)
+    return [json.loads(body)["data"] for body in bodies]
 
 
 def counted(source: Source) -> dict[str, int]:
@@ -254,14 +262,15 @@ def test_a_text_that_is_another_format_by_its_new_name_is_read_anew(place: Path,
 
 
 def test_the_end_of_a_run_is_told(place: Path, source: Source):
-    told: list[str] = []
-    sync_ended.connect(listen := lambda source, **_: told.append(source.state))
+    create_webhook(access=FULL, url="https://hooks.example/", events=["sync.ended"])
     write(place, 1)
     run(source)
     place.rename(place.with_name("away"))
     run(source)
-    sync_ended.disconnect(listen)
-    assert told == ["completed", "failed"]
+    first, second = told()
+    assert (first["state"], first["name"], first["collection"]) == ("completed", "folder", "default")
+    assert (first["counts"]["added"], first["error"]) == (1, None)
+    assert (second["state"], "not there" in second["error"]) == ("failed", True)
 
 
 def test_a_run_that_is_under_way_is_not_begun_twice(place: Path, source: Source):
@@ -328,11 +337,9 @@ def test_a_run_that_kills_its_worker_each_time_is_given_up(place: Path, source: 
     services.start_run(source.name, access=FULL)
     for _ in range(attempts):
         assert killed_at(source, 0)
-    told: list[str] = []
-    sync_ended.connect(listen := lambda source, **_: told.append(source.state))
+    create_webhook(access=FULL, url="https://hooks.example/", events=["sync.ended"])
     ended = finish(source)
-    sync_ended.disconnect(listen)
-    assert told == ["failed"]
+    assert [one["state"] for one in told()] == ["failed"]
     assert (ended.state, ended.error) == (
         "failed", "The worker ended 5 times without a result while it had this source in hand.",
     )  # fmt: skip
