@@ -55,12 +55,15 @@ def create_source(
 
 
 def get_source(name_or_id: str, *, access: Access) -> Source:
-    """Return a source with its counts. Raises NotFound, also for one that the caller may not see."""
+    """Return a source with its counts. Raises NotFound, also for one of a collection that the caller may not
+    use, and Forbidden.
+    """
     access.require("write")
-    rows = Source.objects.allowed_to(access).with_states().select_related("collection").named(name_or_id)
+    rows = Source.objects.with_states().select_related("collection").named(name_or_id)
     source = with_retries(rows.first)
-    if source is None:
+    if source is None or not access.may_use(source.collection_id):
         raise NotFound(f"Source not found: {name_or_id}", details={"field": "source"})
+    access.require("write", source.collection_id)
     return source
 
 

@@ -96,28 +96,17 @@ def run_turn() -> TurnOutcome:
 
 @transaction.atomic
 def _claim(lease: UUID) -> Source | None:
-    _publish_ends(queue.give_up_hopeless())
+    for source in Source.objects.select_related("collection").filter(id__in=queue.give_up_hopeless()):
+        _publish_end(source)
     return queue.claim(lease)
 
 
-def _publish_ends(ids: Sequence[UUID]) -> None:
-    """Note the ends of these runs for webhooks, in the transaction that has recorded them."""
-    for source in Source.objects.select_related("collection").filter(id__in=ids):
-        publish(
-            SYNC_ENDED,
-            {
-                "source_id": source.id,
-                "source": source.name,
-                "collection_id": source.collection_id,
-                "collection": source.collection.name,
-                "status": source.state,
-                "dry_run": source.dry_run,
-                "error": source.error,
-                "counts": source.counts,
-                "started_at": source.started_at,
-                "ended_at": source.ended_at,
-            },
-        )
+def _publish_end(source: Source) -> None:
+    told = ("state", "dry_run", "counts", "started_at", "ended_at")
+    data = {name: getattr(source, name) for name in told}
+    where = {"collection_id": source.collection_id, "collection": source.collection.name}
+    error = source.error or None
+    publish(SYNC_ENDED, {"source_id": source.id, "name": source.name, **where, **data, "error": error})
 
 
 @transaction.atomic
@@ -188,14 +177,15 @@ class _Turn:
             with_retries(lambda: self._end(Source.State.FAILED, error))
 
     @transaction.atomic
-    def _end(self, state: str, error: str = "") -> None:
+    def _end(self, state: str, error: str = "", counts: dict[str, int] | None = None) -> None:
         source, now = self._source, timezone.now()
         again = None if source.every_minutes is None else now + timedelta(minutes=source.every_minutes)
+        counted = {} if counts is None else {"counts": counts}
         self._record(
             state=state, stage="", error=error, ended_at=now, next_run_at=again, confirmed_at=None,
-            lease=None, leased_until=None,
+            lease=None, leased_until=None, **counted,
         )  # fmt: skip
-        _publish_ends([source.id])
+        _publish_end(Source.objects.select_related("collection").get(id=source.id))
 
     def _record(self, **changes: Any) -> None:
         queue.record(self._source, self._lease, **changes)
@@ -510,21 +500,15 @@ class _Turn:
         self._record(counts=self._count(**more, vectors=receipt.vectors))
 
     def _finish(self, state: str, counts: dict[str, int]) -> bool:
-        self._source.counts = counts
         error = ""
         if state == Source.State.ASKING and not self._source.dry_run:
             error = (
                 f"{counts['gone']} of {counts['known']} files are gone, so nothing was deleted. If that is "
                 "right, confirm it; if not, see whether the source is there as it should be."
             )
-        with_retries(lambda: self._finish_once(state, counts, error))
+        with_retries(lambda: self._end(state, error, counts))
         log.info("source in sync", extra={"source": str(self._source.id), **_logged(counts)})
         return False
-
-    @transaction.atomic
-    def _finish_once(self, state: str, counts: dict[str, int], error: str) -> None:
-        self._record(counts=counts)
-        self._end(state, error)
 
     # Reading
 

@@ -28,6 +28,12 @@ def write(place: Path, *numbers: int) -> None:
         (place / f"{number}.md").write_bytes(note(number))
 
 
+def told() -> list[dict[str, Any]]:
+    """What webhooks are sent of the ends of runs."""
+    bodies = WebhookDelivery.objects.order_by("created_at").values_list("body", flat=True)
+    return [json.loads(body)["data"] for body in bodies]
+
+
 def counted(source: Source) -> dict[str, int]:
     """What the latest run did, without what was deleted with the documents."""
     left_out = ("listed", "known", "pages", "chunks", "vectors")
@@ -255,24 +261,16 @@ def test_a_text_that_is_another_format_by_its_new_name_is_read_anew(place: Path,
     assert (row.source, row.original_filename) == ("TEXT", "1.txt")
 
 
-def listen() -> None:
-    create_webhook(url="https://hooks.example/", events=["sync.ended"], access=FULL)
-
-
-def told() -> list[dict[str, Any]]:
-    bodies = WebhookDelivery.objects.order_by("created_at").values_list("body", flat=True)
-    return [json.loads(body)["data"] for body in bodies]
-
-
 def test_the_end_of_a_run_is_told(place: Path, source: Source):
-    listen()
+    create_webhook(access=FULL, url="https://hooks.example/", events=["sync.ended"])
     write(place, 1)
     run(source)
     place.rename(place.with_name("away"))
     run(source)
-    assert [data["status"] for data in told()] == ["completed", "failed"]
-    assert (told()[0]["source"], told()[0]["counts"]["added"]) == (source.name, 1)
-    assert told()[1]["error"]
+    first, second = told()
+    assert (first["state"], first["name"], first["collection"]) == ("completed", "folder", "default")
+    assert (first["counts"]["added"], first["error"]) == (1, None)
+    assert (second["state"], "not there" in second["error"]) == ("failed", True)
 
 
 def test_a_run_that_is_under_way_is_not_begun_twice(place: Path, source: Source):
@@ -339,9 +337,9 @@ def test_a_run_that_kills_its_worker_each_time_is_given_up(place: Path, source: 
     services.start_run(source.name, access=FULL)
     for _ in range(attempts):
         assert killed_at(source, 0)
-    listen()
+    create_webhook(access=FULL, url="https://hooks.example/", events=["sync.ended"])
     ended = finish(source)
-    assert [data["status"] for data in told()] == ["failed"]
+    assert [one["state"] for one in told()] == ["failed"]
     assert (ended.state, ended.error) == (
         "failed", "The worker ended 5 times without a result while it had this source in hand.",
     )  # fmt: skip

@@ -55,7 +55,9 @@ def _check_minutes(value: Any) -> int | None:
 
 Minutes = Annotated[
     int | None,
-    Rule(_check_minutes, {"type": ["integer", "null"], "minimum": MIN_MINUTES, "maximum": MAX_MINUTES}),
+    Rule(
+        _check_minutes, {"type": "integer", "nullable": True, "minimum": MIN_MINUTES, "maximum": MAX_MINUTES}
+    ),
     Field(description="Runs begin so long after the end of the last one; null: only when told to."),
 ]
 Secret = Annotated[

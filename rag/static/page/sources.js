@@ -78,8 +78,8 @@ function SourceRow({ source, act }) {
   const run = (json, words) => act(`/v1/sources/${id}/sync`, { json }, words);
   const confirmed = () => confirm(t("Delete the documents of {n} files that are gone?", { n: number(counts.gone) })) && run({ confirm_deletions: true }, t("It will be deleted."));
   const remove = () => confirm(t("Delete the source {name}? Its documents stay.", { name })) && act(`/v1/sources/${id}`, { method: "DELETE" }, t("Deleted"));
-  return html`<li class=${state}>
-    <p><b dir="auto">${name}</b> <small>${KINDS[source.kind]()} → <span dir="auto">${source.collection}</span></small>
+  return html`<li>
+    <p class="origin"><b dir="auto">${name}</b> <small>${KINDS[source.kind]()} → <span dir="auto">${source.collection}</span></small>
       <span class=${`state ${state}`}>${STATES[state]()}${stage ? ` · ${number(counts.listed)}` : ""}</span>
       ${source.ended_at && !running && html`<small>${dateTime(source.ended_at)}</small>`}</p>
     ${told.length > 0 && html`<p class="hint">${source.dry_run ? `${t("Dry run, nothing was changed:")} ` : ""}${told.join(" · ")}${source.waiting ? ` · ${tn("{n} being read in", "{n} being read in", source.waiting)}` : ""}</p>`}
