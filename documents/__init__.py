@@ -8,6 +8,7 @@ From above:
 - `webhooks`: addresses that are told when work ends
 - `viewing`: pictures and text of pages, and where quotes stand on them
 - `authentication`: the middleware that gives each request its access
+- `sources`: folders, WebDAV and S3 that stay in sync with a collection
 - `ingest`: the ways in, from a request to a stored document
 - `library`: what is stored: collections, lists, deletion, files
 - `api_keys`: creating, finding and revoking API keys

@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
-Source = Literal["PDF", "MARKDOWN", "HTML", "DOCX", "TEXT"]
+# fmt: off
+Source = Literal[
+    "PDF", "MARKDOWN", "HTML", "DOCX", "TEXT", "XLSX", "CSV", "PPTX", "ODT", "RTF", "EPUB", "EML", "MSG"
+]
+# fmt: on
 ReadBy = Literal["pdfium", "pypdf", "ocr", "text", "none"]
 ChunkType = Literal["paragraph", "list", "table", "code"]
 Strategy = Literal["fixed", "sentence", "semantic"]
@@ -12,8 +16,13 @@ FilesState = Literal["writable", "full", "read_only", "missing", "refused"]
 
 KEPT = "documents"  # where files are, in the names that rows have for them
 STRATEGIES: tuple[Strategy, ...] = ("fixed", "sentence", "semantic")
-ALL_SOURCES: frozenset[Source] = frozenset({"PDF", "MARKDOWN", "HTML", "DOCX", "TEXT"})
+ALL_SOURCES: frozenset[Source] = frozenset(get_args(Source))
 UPLOAD_SOURCES: frozenset[Source] = frozenset({"PDF", "MARKDOWN"})  # what the Knowlex API takes
+PAGED_SOURCES: frozenset[Source] = frozenset(
+    {"PDF", "PPTX", "XLSX"}
+)  # whose pages, slides or sheets are cited
+SHEET_SOURCES: frozenset[Source] = frozenset({"XLSX", "CSV"})  # whose sections are rows
+MAX_ATTACHMENTS, MAX_ATTACHED_BYTES = 100, 64 * 1024 * 1024  # of a mail
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +114,24 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that came with a mail. filename: cleaned."""
+
+    filename: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
     """The text and structure of one file, cleaned and fit for PostgreSQL.
 
-    text: all pages, joined by one newline. pages cover it in order; what is no PDF has one page.
+    text: all pages, joined by one newline. pages cover it in order: slides and sheets, too; what is none of
+    PAGED_SOURCES has one page.
     headings: in order of start_char; empty where the file has none.
     blocks: in order, not overlapping; what lies in none of them is plain paragraphs.
     metadata: only JSON types; keys such as "author", "created".
     warnings: sentences for a reader, of the whole document, for example which pages are unread.
+    attachments: of a mail, at most MAX_ATTACHMENTS of MAX_ATTACHED_BYTES in all.
     """
 
     source: Source
@@ -123,6 +142,7 @@ class Extraction:
     title: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +188,7 @@ class PageLayout:
 class ChunkDraft:
     """A chunk before it is stored. `extraction.text[start_char:end_char] == content`, always.
 
-    page_number, last_page: 1-based; None where the source has no pages (all but PDF).
+    page_number, last_page: 1-based; None where the source is none of PAGED_SOURCES.
     chapter, section: "" where there is none. token_count: the embedder's own tokens.
     headers: titles of all headings in force, outermost first. chunk_type: of most of its text. table: the
     head of the one table that it has rows of, also where the head itself stands in a chunk before.

@@ -53,7 +53,8 @@ class DocumentReading:
     def _turn(self, *, on: bool) -> None:
         control = self._app.control
         turn = control.add_consumer if on else control.cancel_consumer
-        turn(settings.INGEST_QUEUE, destination=[self._hostname])
+        for queue in (settings.INGEST_QUEUE, settings.SYNC_QUEUE):  # both put files where all look for them
+            turn(queue, destination=[self._hostname])
         log.warning("this worker reads documents" if on else "this worker leaves documents to others")
         self._on = on
 
@@ -153,6 +154,7 @@ class Sweeper:
         if any(sent):
             log.info("lost work queued again", extra={"batches": sent[0], "documents": sent[1]})
         self._ship()
+        tasks.enqueue_lost_syncs()
         for work in _also:
             work()
         collection_states.fold_changes()

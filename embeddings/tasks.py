@@ -16,8 +16,9 @@ from documents.access import FULL
 from embeddings import services
 from embeddings.external import delivery
 from embeddings.external.configuration import configured_store
-from embeddings.ingest import documents
+from embeddings.ingest import documents, sync
 from knowlex.base.errors import BrokerUnavailable
+from knowlex.db.threads import with_retries
 
 BROKER_ERRORS = (OperationalError, redis.exceptions.RedisError, OSError)
 MAX_HINTS = 1000  # the sweep sends more when these are used up
@@ -36,6 +37,18 @@ def ingest_next() -> None:
     batches = documents.run_next()
     with tolerate_lost_hint():
         enqueue(batches)
+
+
+@shared_task(name="embeddings.sync_next", acks_late=True)
+def sync_next() -> None:
+    """Go on with the source that has waited longest, for some seconds. Safe to deliver twice, late, or
+    without need.
+    """
+    outcome = sync.run_turn()
+    with tolerate_lost_hint():
+        enqueue_ingest(outcome.documents)
+        if outcome.is_more:
+            send_hint(sync_next)
 
 
 @shared_task(name="embeddings.ship_next", acks_late=True)
@@ -77,6 +90,17 @@ def enqueue_lost_ingest(item_count: int) -> int:
 def enqueue_lost_deliveries() -> int:
     """Send the same for the outbox: a few at a time, so that embedding goes on under a crowd."""
     return send_lost_hints(deliver_next, delivery.count_due_turns(), settings.SHIPPING_QUEUE)
+
+
+def enqueue_lost_syncs() -> int:
+    """Let the sources run whose time has come, and send the same for runs that nobody holds."""
+    return send_lost_hints(sync_next, with_retries(sync.start_due), settings.SYNC_QUEUE)
+
+
+def hint_sync() -> None:
+    """Tell a worker that a source is to run; the hint may be lost."""
+    with tolerate_lost_hint():
+        send_hint(sync_next)
 
 
 def hint_delivery() -> None:

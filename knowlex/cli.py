@@ -102,11 +102,6 @@ def main(argv: list[str]) -> None:
         sys.exit(f"knowlex: {message}")
 
 
-def serve_mcp() -> None:
-    """Run `knowlex-mcp`: `manage.py mcp` under the name that programs are told."""
-    main(["manage.py", "mcp", *sys.argv[1:]])
-
-
 def needs_database(argv: list[str]) -> bool:
     """Tell whether the command in `argv` uses the database; `check` does only when told to look at it."""
     if len(argv) < 2 or argv[1] in WITHOUT_DATABASE or {"--help", "-h"} & set(argv[2:]):

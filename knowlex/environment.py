@@ -27,6 +27,7 @@ MAX_DEFAULT_WEB_PROCESSES = 4
 MEMORY_OF_WEB_PROCESS = 1024**3  # the machine has for each, with what it runs beside
 PREFIXES = ("KNOWLEX_", "VECTOR_STORE_")
 INTERNAL = {"KNOWLEX_READY_FD", "KNOWLEX_WEB_PROCESS"}  # what `up` tells its own processes
+OF_CLIENTS = {"KNOWLEX_URL", "KNOWLEX_API_KEY"}  # what `knowlex_client` reads, on this machine too
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 LOCAL_MODELS, LOCAL_DIMENSIONS = ("all-MiniLM-L6-v2", "multilingual-e5-small"), 384
 # In which at least three of four questions are answered right in the documents' language: docs/evaluation.md.
@@ -115,6 +116,8 @@ class Environment(BaseSettings):
     knowlex_oidc_groups_claim: str = "groups"
     knowlex_url_ingest: Literal["on", "off"] = "off"
     knowlex_url_allowed_hosts: Annotated[str, AfterValidator(values.host_list)] = ""
+
+    knowlex_source_folders: Annotated[str, AfterValidator(values.folder_list)] = ""
 
     knowlex_files: Literal["local", "s3"] = "local"
     knowlex_s3_bucket: str = Field(default="", pattern=r"^([A-Za-z0-9][\w.-]{1,62})?$")
@@ -335,7 +338,9 @@ def available_memory() -> int:
 def describe_unknown_variables(environ: Mapping[str, str] = os.environ) -> list[str]:
     """Return a sentence for each variable that looks like one of ours and is none, with the nearest name."""
     known = {name.upper() for name in Environment.model_fields}
-    unknown = sorted(name for name in environ if name.startswith(PREFIXES) and name not in known | INTERNAL)
+    unknown = sorted(
+        name for name in environ if name.startswith(PREFIXES) and name not in known | INTERNAL | OF_CLIENTS
+    )
     sentences = []
     for name in unknown:
         nearest = get_close_matches(name, known, n=1)

@@ -9,11 +9,15 @@ import uvicorn
 from knowlex.base.readiness import report_ready
 
 GRACE_S = 5  # for requests that are running when the server is told to stop
+# libuv accepts one connection of a socket in each turn of the loop, and a busy loop's turns are long: of
+# 1,000 clients who came at once some waited for 3 s to be refused. So it listens on copies of it, too.
+ACCEPTED_AT_ONCE = 8
 
 
 class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        copies = [listener.dup() for listener in sockets or () for _ in range(ACCEPTED_AT_ONCE - 1)]
+        await super().startup([*sockets, *copies] if sockets else None)
         if self.started:
             report_ready()
 

@@ -178,6 +178,7 @@ LARGE_BODIES = [
 ]
 URL_INGEST = ENV.knowlex_url_ingest == "on"
 URL_ALLOWED_HOSTS = [host.strip() for host in ENV.knowlex_url_allowed_hosts.split(",") if host.strip()]
+SOURCE_FOLDERS = [folder for folder in ENV.knowlex_source_folders.split(":") if folder]
 PAGE_CACHE_BYTES = (
     ENV.knowlex_page_cache_mb * 1024 * 1024
 )  # pictures and layouts of pages that were looked at
@@ -211,6 +212,7 @@ READING_PATHS = {  # though POST
     "/v1/feedback",
     "/v1/chat/completions",
     "/v1/embeddings",
+    "/v1/dify/retrieval",
 }
 QUESTION_PATHS = READING_PATHS - {"/v1/feedback", "/v1/embeddings"}
 READING_PATTERNS = (r"/v1/queries/[^/]+/replay",)  # the same, with an id
@@ -438,7 +440,7 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = True
 CELERY_TASK_DEFAULT_QUEUE = "knowlex"
 # Every worker takes from all in turn, so that early documents are embedded while later ones are read.
 INGEST_QUEUE, EVALUATION_QUEUE, JUDGING_QUEUE = "knowlex.ingest", "knowlex.evaluation", "knowlex.judging"
-SHIPPING_QUEUE, WEBHOOK_QUEUE = "knowlex.shipping", "knowlex.webhooks"
+SHIPPING_QUEUE, SYNC_QUEUE, WEBHOOK_QUEUE = "knowlex.shipping", "knowlex.sync", "knowlex.webhooks"
 CELERY_TASK_QUEUES = [
     Queue(CELERY_TASK_DEFAULT_QUEUE),
     Queue(INGEST_QUEUE, routing_key=INGEST_QUEUE),
@@ -446,10 +448,12 @@ CELERY_TASK_QUEUES = [
     Queue(JUDGING_QUEUE, routing_key=JUDGING_QUEUE),
     Queue(SHIPPING_QUEUE, routing_key=SHIPPING_QUEUE),
     Queue(WEBHOOK_QUEUE, routing_key=WEBHOOK_QUEUE),
+    Queue(SYNC_QUEUE, routing_key=SYNC_QUEUE),
 ]
 CELERY_TASK_ROUTES = {
     "embeddings.ingest_next": {"queue": INGEST_QUEUE},
     "embeddings.ship_next": {"queue": SHIPPING_QUEUE},
+    "embeddings.sync_next": {"queue": SYNC_QUEUE},
     "rag.evaluate_next": {"queue": EVALUATION_QUEUE},
     "rag.judge_answers": {"queue": JUDGING_QUEUE},
     "rag.deliver_webhook": {"queue": WEBHOOK_QUEUE},

@@ -149,6 +149,15 @@ def folder(value: Path) -> Path:
     return value
 
 
+def folder_list(value: str) -> str:
+    """Absolute paths of folders, with colons between."""
+    folders = [path.strip() for path in value.split(":") if path.strip()]
+    for path in folders:
+        if not path.startswith("/"):
+            raise ValueError("must be absolute paths of folders, with colons between")
+    return ":".join(folders)
+
+
 def host(value: str) -> str:
     """An address or a name without scheme, port or brackets."""
     value = value.removeprefix("[").removesuffix("]")

@@ -92,6 +92,7 @@ def place_of(passages: Sequence[Passage]) -> str:
     """
     first = passages[0]
     pages = [page for one in passages for page in (one.page_number, one.last_page) if page is not None]
+    pages = [] if first.source == "XLSX" else pages  # its sheet is the chapter, by name
     name = _heading(first.document_name)
     headings = dict.fromkeys(filter(None, (first.chapter, first.section)))
     section = " / ".join(_heading(heading) for heading in headings)

@@ -8,6 +8,7 @@ from django.urls import path
 from knowlex.web.methods import methods
 from knowlex.web.openapi import renamed
 from rag.api.ask import ask
+from rag.api.dify import retrieve
 from rag.api.health import health, metrics
 from rag.api.login import LogIn, log_out
 from rag.api.mcp import mcp
@@ -26,6 +27,7 @@ from rag.api.v1 import (
     query,
     question_sets,
     search,
+    sources,
     spelling,
     webhooks,
 )
@@ -33,6 +35,7 @@ from rag.api.v1 import (
 _COLLECTION = "v1/collections/<str:collection_id>"
 _EVALUATION = "v1/evaluations/<str:evaluation_id>"
 _DOCUMENT = "v1/documents/<str:document_id>"
+_SOURCE = "v1/sources/<str:source_id>"
 _QUERY = "v1/queries/<str:query_id>"
 _WEBHOOK = "v1/webhooks/<str:webhook_id>"
 
@@ -70,10 +73,15 @@ urlpatterns = [
     path(f"{_DOCUMENT}/pages/<str:number>/image", methods(GET=pages.image)),
     path(f"{_DOCUMENT}/highlights", methods(GET=pages.highlights)),
     path(f"{_DOCUMENT}/file", methods(GET=pages.file)),
+    path("v1/sources", methods(GET=sources.index, POST=sources.create)),
+    path(_SOURCE, methods(GET=sources.show, PATCH=sources.change, DELETE=sources.remove)),
+    path(f"{_SOURCE}/sync", methods(POST=sources.sync)),
+    path(f"{_SOURCE}/items", methods(GET=sources.items)),
     path("v1/models", methods(GET=models.index)),
     path("v1/models/<path:model>", methods(GET=models.show)),
     path("v1/chat/completions", methods(POST=completions.create)),
     path("v1/embeddings", methods(POST=embeddings.create)),
+    path("v1/dify/retrieval", methods(POST=retrieve)),
     path("v1/conversations", methods(GET=conversations.index)),
     path("v1/conversations/<str:conversation_id>", methods(GET=conversations.show)),
     path("v1/queries", methods(GET=queries.index)),

@@ -2,14 +2,15 @@
 
 import asyncio
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from itertools import islice
 from typing import Any, NamedTuple
 
-import httpx2
-
+from knowlex_client import Knowlex, NotFound, operations
+from knowlex_client.models import PlatformChunk
 from rag.citations import without_markers
 from rag.evaluation.text_matching import squash
 from rag.protocols import ClaimJudge
@@ -19,15 +20,9 @@ from rag.types.context import Block
 
 PAGE_SIZE = 100
 CACHED_DOCUMENTS = 2  # answers in a row often cite the same ones
-TIMEOUT_S = 30.0
-MAX_WAITS, MAX_WAIT_S = 20, 60.0  # for the server's rate limit
 CONTEXT_CHARS = 2000  # of the document around a chunk: the answer's context may have held them, too
 _MARKERS = re.compile(r"[ \t]*[.,;:!?…。！？\"'”’»)\]*_]*(?:[ \t]*\[\d{1,4}\])+")
 _TRAILING = re.compile(r"(?:[ \t]*\[\d{1,4}\])+")
-
-
-class ServerFailed(Exception):
-    """The server does not answer as expected; the message is for whoever runs the command."""
 
 
 class ChunkLocation(NamedTuple):
@@ -48,91 +43,59 @@ class StoredDocument(NamedTuple):
 
 
 class AnswerLibrary:
-    """Reads past answers, and the documents that they cite, page by page from a server."""
+    """Reads past answers and the documents that they cite from a server. Each method raises KnowlexError."""
 
-    def __init__(self, url: str, api_key: str = "") -> None:
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._client = httpx2.Client(base_url=url, headers=headers, timeout=TIMEOUT_S)
+    def __init__(self, client: Knowlex) -> None:
+        self._client = client
         self._documents: dict[str, StoredDocument | None] = {}
 
-    def close(self) -> None:
-        self._client.close()
-
     def answers(self, since: datetime | None, limit: int | None) -> Iterator[dict[str, Any]]:
-        """Yield each answered query in full, newest first, at most `limit`. Raises ServerFailed."""
-        parameters = {"answered": "true", "limit": str(min(PAGE_SIZE, limit or PAGE_SIZE))}
-        if since is not None:
-            parameters["since"] = since.isoformat()
-        for number, summary in enumerate(self._list("/v1/queries", "queries", parameters)):
-            if number == limit:
-                return
-            answer = self._get(f"/v1/queries/{summary['query_id']}")
-            if answer is not None:  # it may have been deleted meanwhile
-                yield answer
+        """Yield each answered query in full, as JSON has it, newest first, at most `limit`."""
+        summaries = self._client.each(
+            operations.list_queries,
+            lambda page: page.queries,
+            answered=True,
+            limit=min(PAGE_SIZE, limit or PAGE_SIZE),
+            since=since,
+        )
+        for summary in islice(summaries, limit):
+            with suppress(NotFound):  # it may have been deleted meanwhile
+                yield self._client.call(operations.get_query, query_id=summary.query_id).model_dump(
+                    mode="json"
+                )
 
     def document(self, document_id: str) -> StoredDocument | None:
-        """Return a document with its chunks; None if it is not there any more. Raises ServerFailed."""
+        """Return a document with its chunks; None if it is not there any more."""
         if document_id not in self._documents:
             if len(self._documents) >= CACHED_DOCUMENTS:
                 del self._documents[next(iter(self._documents))]
-            self._documents[document_id] = self._load_document(f"/v1/documents/{document_id}")
+            try:
+                self._documents[document_id] = self._load_document(document_id)
+            except NotFound:
+                self._documents[document_id] = None
         return self._documents[document_id]
 
-    def _load_document(self, path: str) -> StoredDocument | None:
-        document = self._get(path)
-        if document is None:
-            return None
-        text = document.get("content")
-        pages = (self._get(f"{path}/pages") or {}).get("pages", [])
-        ends = compute_page_ends(text, [page["characters"] for page in pages]) if text else []
-        chunks = {}
-        for chunk in self._list(f"{path}/chunks", "chunks", {"limit": str(PAGE_SIZE)}):
-            position = chunk["position"]
-            pages_of_chunk = position["page_number"], position["last_page"]
-            chunks[chunk["id"]] = ChunkLocation(chunk["content"], position["start_char"], pages_of_chunk)
-        return StoredDocument(document.get("language") or "", text, ends, chunks)
-
-    def _list(self, path: str, name: str, parameters: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        """Yield the items of all pages of a list."""
-        cursor: dict[str, str] = {}
-        while (body := self._get(path, {**parameters, **cursor})) is not None:
-            yield from body[name]
-            if body["next_cursor"] is None:
-                return
-            cursor = {"cursor": body["next_cursor"]}
-
-    def _get(self, path: str, parameters: Mapping[str, str] | None = None) -> dict[str, Any] | None:
-        """Return the body; None for a 404."""
-        response = self._request(path, dict(parameters or {}))
-        if response.status_code == 404 and path != "/v1/queries":
-            return None
-        if response.status_code != 200:
-            raise ServerFailed(f"{path} answers with HTTP {response.status_code}: {_message_of(response)}")
-        try:
-            body: dict[str, Any] = response.json()
-        except ValueError as exc:
-            raise ServerFailed(f"{path} answers with something else than JSON: is this Knowlex?") from exc
-        return body
-
-    def _request(self, path: str, parameters: dict[str, str]) -> httpx2.Response:
-        """Send a request, and wait where the server's rate limit asks for it."""
-        for _ in range(MAX_WAITS):
-            try:
-                response = self._client.get(path, params=parameters)
-            except (httpx2.HTTPError, httpx2.InvalidURL) as exc:
-                raise ServerFailed(f"{self._client.base_url} cannot be reached: {exc}") from exc
-            if response.status_code != 429:
-                break
-            retry_after = response.headers.get("Retry-After", "")
-            time.sleep(min(float(retry_after), MAX_WAIT_S) if retry_after.isdigit() else 1.0)
-        return response
+    def _load_document(self, document_id: str) -> StoredDocument:
+        document = self._client.document(document_id)
+        text = document.content
+        ends = (
+            compute_page_ends(text, [page.characters for page in self._client.pages(document_id)])
+            if text
+            else []
+        )
+        chunks = self._client.each(
+            operations.list_platform_chunks,
+            lambda page: page.chunks,
+            document_id=document_id,
+            limit=PAGE_SIZE,
+        )
+        locations = {str(chunk.id): _locate_chunk(chunk) for chunk in chunks}
+        return StoredDocument(document.language or "", text, ends, locations)
 
 
-def _message_of(response: httpx2.Response) -> str:
-    try:
-        return str(response.json()["message"])
-    except (ValueError, KeyError, TypeError):
-        return response.text[:200]
+def _locate_chunk(chunk: PlatformChunk) -> ChunkLocation:
+    position = chunk.position
+    return ChunkLocation(chunk.content, position.start_char, (position.page_number, position.last_page))
 
 
 def compute_page_ends(text: str, characters: Sequence[int]) -> list[int]:
@@ -157,7 +120,7 @@ def check_citations(
     since: datetime | None,
     limit: int | None,
 ) -> Iterator[str]:
-    """Yield a line for each fault, as it is found. Raises ServerFailed.
+    """Yield a line for each fault, as it is found. Raises KnowlexError.
 
     counts: is updated along the way: `answers`, `citations`, `faults`, `contradicted`, the states of support,
     `gone` documents, and `replaced` ones, whose former versions the API does not show any more.

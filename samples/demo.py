@@ -1,9 +1,5 @@
-"""make demo: start Knowlex, upload a real PDF, ask it something over HTTP, show the cited answer, stop.
+"""make demo: start Knowlex, ingest a real PDF, ask it something over HTTP, show the cited answer, stop."""
 
-Standard library only: this is also what a first client of the API looks like.
-"""
-
-import json
 import os
 import re
 import shutil
@@ -13,15 +9,16 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 PROJECT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(PROJECT))
+
+from knowlex_client import Knowlex
+from knowlex_client.models import QueryAnswer
+
 PDF = PROJECT / "samples" / "nikola-tesla.pdf"
 QUESTION = "Which court restored Tesla's patents in 1943?"
 CONFIGURATION = re.compile(r"KNOWLEX_(?!MODELS_DIR).*|(OPENAI|OLLAMA|VECTOR_STORE)_.*|DATABASE_URL|REDIS_URL")
@@ -29,20 +26,18 @@ READY = "Knowlex is ready at "
 
 
 def main() -> None:
-    with running_knowlex() as base:
-        show(f"2. Uploading {PDF.name} ({PDF.stat().st_size:,} bytes)")
-        document = json.loads(post(f"{base}/api/v1/documents", *multipart(PDF)))
-        document_id = document["documentId"]
-        show(f"   stored as document {document_id}, {document['totalChunks']} chunks")
+    with running_knowlex() as address, Knowlex(address) as client:
+        show(
+            f"2. Ingesting {PDF.name} ({PDF.stat().st_size:,} bytes): read, split and embedded by the workers"
+        )
+        (document,) = client.ingest(PDF).documents
+        if document.status != "completed":
+            sys.exit(f"The demo failed: {document.error}")
+        show(f"   stored as document {document.id}, {document.chunk_count} chunks")
 
-        show("3. Embedding it, with the local model, in the worker processes")
-        show(f"   {post(f'{base}/api/v1/embeddings/generate/{document_id}').decode()}")
-
-        show(f"4. Asking: {QUESTION}")
-        body = json.dumps({"query": QUESTION, "topK": 5}).encode()
-        answer = json.loads(post(f"{base}/api/v1/rag/ask", body, "application/json"))
-        print_answer(answer)
-        show("5. Stopping")
+        show(f"3. Asking: {QUESTION}")
+        print_answer(client.ask(QUESTION))
+        show("4. Stopping")
 
 
 @contextmanager
@@ -81,44 +76,14 @@ def free_port(preferred: int = 8080) -> int:
     return preferred
 
 
-def post(url: str, body: bytes = b"", content_type: str = "") -> bytes:
-    """The body of the answer; ends the demo with what the server said if that is an error."""
-    request = Request(url, body, {"Content-Type": content_type} if content_type else {}, method="POST")
-    try:
-        with urlopen(request, timeout=120) as response:
-            return bytes(response.read())
-    except HTTPError as error:
-        sys.exit(f"{url} answered {error.code}: {error.read().decode(errors='replace')}")
-
-
-def multipart(path: Path) -> tuple[bytes, str]:
-    """The body and content type of a form with one file in the field `file`."""
-    boundary = uuid.uuid4().hex
-    head = (
-        f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{path.name}"\r\n'
-        "Content-Type: application/pdf\r\n\r\n"
-    )
-    body = head.encode() + path.read_bytes() + f"\r\n--{boundary}--\r\n".encode()
-    return body, f"multipart/form-data; boundary={boundary}"
-
-
-def print_answer(answer: dict[str, Any]) -> None:
-    """The answer, and for each [k] in it the document, the page and the passage."""
-    cited = sorted({int(number) for number in re.findall(r"\[(\d+)\]", answer["answer"])})
-    show("", wrapped(answer["answer"], "   "), "")
-    for number in cited:
-        source = answer["sourceChunks"][number - 1]
-        show(f"   [{number}] {PDF.name}, page {source['pageNumber']}:")
-        show(wrapped(excerpt(source["content"], answer["answer"]), "       "), "")
-    if not cited:
+def print_answer(answer: QueryAnswer) -> None:
+    """The answer, and for each [k] in it the document, the page and the quote."""
+    show("", wrapped(answer.answer, "   "), "")
+    for citation in answer.citations:
+        show(f"   [{citation.citation_index}] {citation.document_name}, page {citation.page_number}:")
+        show(wrapped(f"{citation.quoted_text} ({citation.support})", "       "), "")
+    if not answer.citations:
         sys.exit("The demo failed: the answer cites nothing.")
-
-
-def excerpt(passage: str, answer: str, around: int = 160) -> str:
-    """The passage from a little before the place that the answer was taken from."""
-    place = max(passage.find(answer[:40]), 0)
-    start, end = max(place - around, 0), place + 2 * around
-    return ("... " if start else "") + passage[start:end].strip() + (" ..." if end < len(passage) else "")
 
 
 def wrapped(text: str, margin: str) -> str:

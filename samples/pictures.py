@@ -5,12 +5,12 @@ Needs what `make setup-dev` installs, and Chromium: python samples/pictures.py
 
 import shutil
 import sys
-from pathlib import Path
 
-import httpx
 from demo import PROJECT, running_knowlex
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize, sync_playwright
+
+from knowlex_client import Knowlex
 
 IMAGES = PROJECT / "docs" / "images"
 MAX_BYTES = 250_000
@@ -37,19 +37,10 @@ def main() -> None:
 
 def ingest(address: str) -> None:
     """Send the documents, and wait until they can be asked."""
-    with httpx.Client(base_url=address, timeout=60) as client:
-        files = [("file", (Path(name).name, (PROJECT / name).read_bytes())) for name in DOCUMENTS]
-        job = (
-            client.post("/v1/ingest", data={"collection_id": "default"}, files=files)
-            .raise_for_status()
-            .json()
-        )
-        for _ in range(10):
-            report = client.get(f"/v1/ingest/{job['job_id']}?wait=20").json()
-            if report["status"] in ("completed", "failed"):
-                break
-        if any(document["status"] != "completed" for document in report["documents"]):
-            sys.exit(f"A document could not be read: {report}")
+    with Knowlex(address) as client:
+        ingested = client.ingest(*(PROJECT / name for name in DOCUMENTS))
+    if any(document.status != "completed" for document in ingested.documents):
+        sys.exit(f"A document could not be read: {ingested}")
 
 
 def show_answer(page: Page) -> None:

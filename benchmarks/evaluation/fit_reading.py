@@ -23,9 +23,10 @@ from benchmarks.evaluation.sets import ARTICLES, Sets, holds, in_section, rows, 
 from rag.evaluation.scoring import is_correct
 from rag.extracting.selection import choose
 from rag.local_models import OnnxPairs
+from rag.ranking.logits import logit_of
 from rag.relevance.fitting import FOLDS
 from rag.synthesizers.extractive import CELLS
-from rag.synthesizers.sentence_reader import MOST_CHARS, SHIPPED, Weights, answers, can_read, logit_of
+from rag.synthesizers.sentence_reader import MOST_CHARS, SHIPPED, Weights, answers, can_read
 from rag.types.retrieval import Retrieval
 
 STEPS, RIDGE = 60, 0.5

@@ -17,7 +17,7 @@ from documents.models import Collection, Document, IngestJob
 from documents.text.characters import clean_filename
 from knowlex.base.errors import PayloadTooLarge
 
-FORMATS = ".pdf,.md,.markdown,.html,.htm,.docx,.txt"
+FORMATS = ".pdf,.md,.markdown,.html,.htm,.docx,.xlsx,.pptx,.csv,.odt,.rtf,.epub,.eml,.msg,.txt"
 ORIGIN = "admin"
 
 
@@ -41,7 +41,8 @@ class FilesField(forms.FileField):
 class UploadForm(forms.Form):
     collection = forms.ModelChoiceField(Collection.objects.all(), empty_label=None)
     documents = FilesField(
-        help_text="PDF, Markdown, HTML, DOCX or plain text, at most "
+        help_text="PDF, Markdown, HTML, DOCX, XLSX, PPTX, CSV, ODT, RTF, EPUB, mail (EML, MSG) or text, "
+        "at most "
         f"{settings.MAX_UPLOAD_BYTES // 2**20} MB each; several at once, up to 100 files of "
         f"{4 * settings.MAX_UPLOAD_BYTES // 2**20} MB together. They are read and embedded in the "
         "background: the next page shows how far they are."

@@ -9,7 +9,7 @@ from documents.chunkers.pieces import SourceText, TokenIndex
 from documents.protocols import TokenCounter
 from documents.text.headings import HeadingContext, HeadingIndex
 from documents.text.sentences import strip_span
-from documents.types import ChunkDraft, ChunkType, Extraction, TableHead
+from documents.types import PAGED_SOURCES, SHEET_SOURCES, ChunkDraft, ChunkType, Extraction, TableHead
 
 
 class ChunkSpan(Protocol):
@@ -29,7 +29,8 @@ class MeasuredText:
     def __init__(self, extraction: Extraction, tokenizer: TokenCounter) -> None:
         text = extraction.text
         self._tokenizer = tokenizer
-        self._pages = extraction.pages if extraction.source == "PDF" else ()
+        self._has_row_sections = extraction.source in SHEET_SOURCES
+        self._pages = extraction.pages if extraction.source in PAGED_SOURCES else ()
         self._page_starts = [page.start_char for page in self._pages]
         self._block_starts = [block.start_char for block in extraction.blocks]
         self.source = SourceText(
@@ -38,6 +39,8 @@ class MeasuredText:
             contents=HeadingIndex(extraction.headings),
             pages=self._page_starts,
             blocks=extraction.blocks,
+            tells_headings=not self._has_row_sections,
+            breaks_sentences=extraction.source != "PDF",
         )
 
     def page_of(self, position: int) -> int | None:
@@ -110,7 +113,7 @@ class MeasuredText:
         if len(heads) != 1:
             return None
         head, section = heads[0], context.section or context.chapter
-        if not section or not (head.title.startswith("(") or not head.title):
+        if self._has_row_sections or not section or not (head.title.startswith("(") or not head.title):
             return head
         return replace(head, title=f"{section} {head.title}".strip())  # of nothing but a unit
 

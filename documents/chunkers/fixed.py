@@ -14,7 +14,6 @@ from documents.chunkers.pieces import (
     SourceText,
     compute_sizes,
     find_last_space,
-    is_heading_only,
 )
 from documents.protocols import TokenCounter
 from documents.text.headings import HeadingContext
@@ -35,9 +34,7 @@ def iter_stretches(source: SourceText, sizes: Sizes) -> Iterator[Piece]:
             pending = source.contents.at(start)
         first, last = strip_span(text, start, end)
         if first < last:
-            is_heading = pending is not None and is_heading_only(
-                text[first : min(last, first + 1000)], pending.title
-            )
+            is_heading = pending is not None and source.is_heading_only(first, last, pending.title)
             tokens = source.tokens.count(first, last)
             yield Piece(first, last, tokens, pending, is_heading, block=edges[start])
             pending = None

@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from documents.text.headings import HeadingContext, HeadingIndex
 from documents.text.sentences import sentence_spans, strip_span
@@ -44,6 +45,7 @@ def compute_sizes(settings: ChunkingSettings, *, overlapping: bool = True) -> Si
 PROSE = -1
 LEAST_SHARE = 0.75  # of a full chunk or piece that a cut at white space must leave
 _NUMBER_CHARS = 8
+_LOOKED_AT = 1000  # characters; headings are shorter
 _SMALL = 12  # characters
 
 
@@ -90,13 +92,24 @@ class TokenIndex:
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """The text that pieces are cut from. pages: where each page after the first begins, if it has pages."""
+    """The text that pieces are cut from. pages: where each page after the first begins, if it has pages.
+
+    tells_headings: whether headings stand in the text, as all do but the numbers of a sheet's rows.
+    breaks_sentences: whether a page ends its last sentence, as slides and sheets do.
+    """
 
     text: str
     tokens: TokenIndex
     contents: HeadingIndex
     pages: Sequence[int] = ()
     blocks: Sequence[Block] = ()
+    tells_headings: bool = True
+    breaks_sentences: bool = False
+
+    def is_heading_only(self, start: int, end: int, title: str) -> bool:
+        """Tell if `text[start:end]` is just its heading, but for Markdown's marks and a number before it."""
+        text = self.text[start : min(end, start + _LOOKED_AT)]
+        return self.tells_headings and len(text.strip("#=-*_` \t\n")) <= len(title) + _NUMBER_CHARS
 
     def block_at(self, position: int) -> Block | None:
         """Return the block that holds the character at `position`."""
@@ -139,9 +152,11 @@ class _Cutter:
         self._previous_end = -1
 
     def prose(self, start: int, end: int) -> Iterator[Piece]:
-        if start < end:
-            spans = sentence_spans(self._source.text[start:end])
-            shifted = ((start + first, start + last) for first, last in spans)
+        pages = self._source.pages if self._source.breaks_sentences else ()
+        inner = pages[bisect_right(pages, start) : bisect_left(pages, end)]
+        for edge, stop in pairwise((start, *inner, end)):
+            spans = sentence_spans(self._source.text[edge:stop])
+            shifted = ((edge + first, edge + last) for first, last in spans)
             yield from self._cut(_join_short_spans(shifted, self._source.pages), PROSE)
 
     def block(self, index: int) -> Iterator[Piece]:
@@ -167,7 +182,7 @@ class _Cutter:
             self._pending = opens = heading or self._pending
             continues = False
             for first, last in _cut_within_limits(text, start, end, tokens, sizes.target, sizes.most_chars):
-                is_heading = opens is not None and is_heading_only(text[first:last], opens.title)
+                is_heading = opens is not None and self._source.is_heading_only(first, last, opens.title)
                 yield Piece(
                     first, last, tokens.count(first, last), opens, is_heading, continues, block, tabular
                 )
@@ -214,11 +229,6 @@ def _iter_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if first < last:
             yield first, last
         start = stop
-
-
-def is_heading_only(text: str, title: str) -> bool:
-    """Tell if a text is just its heading, but for Markdown's marks and a number ("2.1") before the title."""
-    return len(text.strip("#=-*_` \t\n")) <= len(title) + _NUMBER_CHARS
 
 
 def _cut_within_limits(

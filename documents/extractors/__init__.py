@@ -7,10 +7,14 @@ Layers, from above
         `wire`, `fair_semaphore`, `ocr`   their protocol, waiting in order, text recognition by Tesseract
     `readers`       which type a file is, and the reader for it
     `html`, `markup`, `docx`, `docx_text`, `markdown`, `text`   the readers of the formats
+    `office`        the readers of what offices work with
+        `xlsx`, `csv_table`   tables, whose parts `sheets` makes
+        `pptx`, `odt`, `rtf`, `epub`   presentations, texts, e-books
+        `mail`, `msg`   mail as it was sent, and as Outlook keeps it
     `pdf`           the reader of PDFs
         `reader`        two libraries, and whose page is kept
         `pdfium`, `pypdf_reader`, `pages`   the libraries behind one protocol
         `structure`, `heading_detection`, `layout`   lines -> paragraphs, headings, tables and lists
-    `composer`, `decoding`, `cleaning`   what readers share
+    `composer`, `decoding`, `cleaning`, `packages`   what readers share
     `job`, `failures`   what is to be read, within which limits, and how it fails
 """

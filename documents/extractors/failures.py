@@ -20,7 +20,13 @@ TOO_MANY_PAGES = "The document has more than 10,000 pages."
 TOO_MUCH_TEXT = "The document has more than 20 MB of text."
 OUT_OF_LIMITS = "The document could not be read within the limits of time and memory."
 
+ATTACHMENTS_LEFT_OUT = (
+    "Files that are attached to the mail were left out: there are too many, or they are too large or nested "
+    "too deeply."
+)
+
 MAX_PAGES = 10_000
 MAX_TEXT_BYTES = 20 * 1024 * 1024
 MAX_OUTLINE_ENTRIES = 5_000
+MAX_PARTS = 40_000  # of sheets, each with its heading
 MAX_TITLE = 300  # characters of a heading

@@ -80,6 +80,13 @@ def read_html(data: bytes) -> Extraction:
     return chosen.finish("HTML", title=title, metadata=metadata)
 
 
+def parse_shown(data: bytes) -> Any:
+    """Return the tree of a page, without what is not shown. Raises Unreadable where there is nothing."""
+    tree, _ = _parse(_SUBSET.sub(r"\1>", _decode_page(data), count=1))
+    _drop_hidden_elements(tree)
+    return tree
+
+
 def _is_enough(length: int, whole_length: int) -> bool:
     if length < _ENOUGH and 2 * length < whole_length:
         return False

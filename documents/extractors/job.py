@@ -11,13 +11,15 @@ from typing import Literal
 
 from documents.types import UPLOAD_SOURCES, Source
 
-NameKind = Literal["markdown", "html", "text", "other"]
+NameKind = Literal["markdown", "html", "csv", "mail", "text", "other"]
 OnPages = Callable[[int, int], object]  # pages done, pages in all
 
 _ENDINGS: dict[str, NameKind] = {
     **dict.fromkeys(("md", "markdown", "mdown", "mkd"), "markdown"),
     **dict.fromkeys(("html", "htm", "xhtml"), "html"),
-    **dict.fromkeys(("txt", "text", "log", "csv", "tsv", "json", "rst", "srt"), "text"),
+    **dict.fromkeys(("csv", "tsv", "tab"), "csv"),
+    "eml": "mail",
+    **dict.fromkeys(("txt", "text", "log", "json", "rst", "srt"), "text"),
 }
 _PDF_MAGIC = b"%PDF-"
 PDF_MAGIC_WITHIN = 1024
@@ -46,7 +48,7 @@ _CPU_FLOOR_S = 5
 _BYTES_PER_CPU_S = 100_000  # PDFium reads a megabyte of an ordinary PDF in about a second
 
 READERS = ("auto", "pdfium", "pypdf")
-JOB_BYTES = 256
+JOB_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True)

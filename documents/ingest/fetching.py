@@ -120,6 +120,14 @@ SUFFIXES = {
     "text/markdown": ".md",
     "text/plain": ".txt",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
+    "application/vnd.oasis.opendocument.text": ".odt",
+    "application/epub+zip": ".epub",
+    "application/vnd.ms-outlook": ".msg",
+    "application/rtf": ".rtf",
+    "message/rfc822": ".eml",
+    "text/csv": ".csv",
 }
 KNOWN_SUFFIXES = {*SUFFIXES.values(), ".htm", ".markdown", ".text"}
 NO_DOCUMENTS = {"audio", "font", "image", "model", "video"}

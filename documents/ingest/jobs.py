@@ -10,6 +10,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from documents.access import Access
@@ -23,6 +24,9 @@ from knowlex.base.errors import InvalidInput, KnowlexError, NotFound
 from knowlex.db.threads import execute, with_retries
 
 ROWS_PER_INSERT = 500
+MAX_ITEMS = 1000  # of a job with what is attached to its mails
+MAX_MAIL_DEPTH = 3  # a file of a mail in a mail in a mail is the last that becomes a document
+DEPTH = "attachment_depth"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,33 @@ def refuse_duplicates(
             new = replace(new, error=writer.duplicate_error(stored[new.upload.checksum], access.reads_as))
         checked.append(new)
     return checked
+
+
+def build_attachments(mail: IngestItem, documents: Sequence[NewDocument]) -> list[IngestItem]:
+    """Build items of the mail's own job for what is attached to it; insert_attachments gives their places."""
+    tie = {"attachment_of": str(mail.id), "attachment_of_name": mail.filename, DEPTH: mail_depth(mail) + 1}
+    inherited = {name: value for name, value in mail.metadata.items() if name != "title"}
+    return [build_item(mail.job, 0, replace(new, metadata={**inherited, **tie})) for new in documents]
+
+
+def mail_depth(item: IngestItem) -> int:
+    """Return how many mails are around a document; whoever sends a number can only be given less."""
+    depth = item.metadata.get(DEPTH)
+    return max(0, depth) if isinstance(depth, int) else 0
+
+
+def count_room(job_id: UUID) -> int:
+    """Return how many attachments a job has room for."""
+    return max(0, MAX_ITEMS - with_retries(IngestItem.objects.filter(job=job_id).count))
+
+
+def insert_attachments(job_id: UUID, items: Sequence[IngestItem]) -> None:
+    """Insert them behind the job's last item, in the caller's transaction."""
+    execute("SELECT id FROM documents_ingestjob WHERE id = %s FOR NO KEY UPDATE", [job_id])
+    last = IngestItem.objects.filter(job=job_id).aggregate(last=Max("position"))["last"] or 0
+    for position, item in enumerate(items, start=last + 1):
+        item.position = position
+    IngestItem.objects.bulk_create(items, batch_size=ROWS_PER_INSERT)
 
 
 def find_refusal(new: NewDocument) -> KnowlexError | None:

@@ -143,7 +143,7 @@ class SourceOfDocument(InputShape):
     filename: Annotated[
         str,
         _check_length(MAX_FILENAME_CHARS),
-        Field(description="Of a file; tells Markdown and HTML from plain text."),
+        Field(description="Of a file; tells Markdown, HTML, CSV and mail from plain text."),
     ] = ""
     url: SkipJsonSchema[Any] = None  # another name for the content
 
@@ -292,6 +292,14 @@ RAW_TYPES = {  # "" keeps the name that the document has
     "application/octet-stream": "",
     "application/pdf": ".pdf",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
+    "application/vnd.oasis.opendocument.text": ".odt",
+    "application/epub+zip": ".epub",
+    "application/vnd.ms-outlook": ".msg",
+    "application/rtf": ".rtf",
+    "message/rfc822": ".eml",
+    "text/csv": ".csv",
     "text/plain": ".txt",
     "text/markdown": ".md",
     "text/html": ".html",

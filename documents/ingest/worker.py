@@ -3,20 +3,22 @@
 import json
 import logging
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 
-from documents.ingest import queue, writer
+from documents.extractors.failures import ATTACHMENTS_LEFT_OUT
+from documents.ingest import jobs, queue, writer
+from documents.ingest.jobs import NewDocument
 from documents.library import storage
 from documents.library.storage import Staging
 from documents.models import Document, IngestItem
 from documents.text.characters import clean_filename
-from documents.types import ALL_SOURCES, ChunkDraft, ChunkingSettings, Extraction, ReadingProgress
+from documents.types import ALL_SOURCES, Attachment, ChunkDraft, ChunkingSettings, Extraction, ReadingProgress
 from knowlex.base.errors import (
     DatabaseUnavailable,
     DependencyUnavailable,
@@ -166,10 +168,38 @@ class _DocumentRun:
             file=item.file,
             created_at=item.created_at,  # so that no list is reordered when the document is there
         )
-        writer.write_document(document, extraction, drafts, last=lambda: self._hand_over(document))
+        with self._stage_attachments(document, extraction.attachments) as attached:
+            items = jobs.build_attachments(item, attached)
+            jobs.keep_files(
+                items,
+                attached,
+                write=lambda: writer.write_document(
+                    document, extraction, drafts, last=lambda: self._hand_over(document, items)
+                ),
+            )
 
-    def _hand_over(self, document: Document) -> None:
+    @contextmanager
+    def _stage_attachments(
+        self, document: Document, attachments: Sequence[Attachment]
+    ) -> Iterator[list[NewDocument]]:
+        """Yield what becomes documents of the files of a mail; the mail says if some are left out."""
+        room = jobs.count_room(self.item.job_id) if attachments else 0
+        if jobs.mail_depth(self.item) >= jobs.MAX_MAIL_DEPTH:
+            room = 0
+        if len(attachments) > room and ATTACHMENTS_LEFT_OUT not in document.warnings:
+            document.warnings.append(ATTACHMENTS_LEFT_OUT)
+        with ExitStack() as stack:
+            documents = []
+            for attachment in attachments[:room]:
+                staging = stack.enter_context(Staging(max_bytes=settings.MAX_UPLOAD_BYTES))
+                staging.write(attachment.data)
+                documents.append(NewDocument("file", attachment.filename, staging.finish()))
+            yield documents
+
+    def _hand_over(self, document: Document, attached: Sequence[IngestItem]) -> None:
         """Record in the transaction that stores the document that no worker holds the item any more."""
+        if attached:
+            jobs.insert_attachments(self.item.job_id, attached)
         queue.record_stored(
             self.item,
             self.lease,

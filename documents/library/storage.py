@@ -26,9 +26,9 @@ from django.core.files.storage import default_storage
 from django.db import OperationalError, connection, transaction
 
 from documents.models import Document, IngestItem
-from documents.models.documents import stored_name
+from documents.models.documents import stored_name, suffix_of
 from documents.protocols import FileStore
-from documents.types import KEPT, FilesState
+from documents.types import ALL_SOURCES, KEPT, FilesState
 from knowlex.base.errors import (
     DatabaseUnavailable,
     DependencyUnavailable,
@@ -50,7 +50,7 @@ NAMES_PER_QUERY = 500
 BLOCK = 2**20
 _BACKUP_LOCK = 0x6B780102
 _BACKUP_WITHIN = "10s"
-SUFFIXES = frozenset({".pdf", ".md", ".markdown", ".html", ".htm", ".docx", ".txt"})
+SUFFIXES = frozenset(map(suffix_of, ALL_SOURCES)) | {".markdown", ".htm", ".xlsm", ".pptm", ".ppsx"}
 # The latest files of stored documents, and of those that wait to be read.
 LATEST_FILES = """
     (SELECT file FROM documents_document WHERE file <> '' ORDER BY id DESC LIMIT 20)

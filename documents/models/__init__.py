@@ -11,6 +11,7 @@ from documents.models.entries import DocumentEntry, Entry, StoredEntry, Unstored
 from documents.models.jobs import IdempotencyRecord, IngestItem, IngestJob
 from documents.models.keys import ApiKey, ApiKeyCollection
 from documents.models.members import CollectionMember
+from documents.models.sources import Source, SourceItem
 from documents.models.webhooks import Webhook, WebhookDelivery
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "IngestItem",
     "IngestJob",
     "Page",
+    "Source",
+    "SourceItem",
     "StoredEntry",
     "UnstoredEntry",
     "Webhook",

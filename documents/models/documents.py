@@ -26,12 +26,17 @@ _CURRENT = models.Q(replaces__isnull=True)
 _BOOK_CHAPTER = r"^([[:alpha:]]*[-_. ]?[0-9]*(?:[-_.][0-9]+)*)[-_.][0-9]{1,3}(?![0-9])"
 
 
-SUFFIXES = {"PDF": ".pdf", "MARKDOWN": ".md", "HTML": ".html", "DOCX": ".docx", "TEXT": ".txt"}
+SUFFIXES = {"MARKDOWN": ".md", "TEXT": ".txt"}  # of the others it is their name
+
+
+def suffix_of(source: str) -> str:
+    """Return the ending of a file's name, with its dot."""
+    return SUFFIXES.get(source, f".{source.lower()}")
 
 
 def stored_name(document: "Document", filename: str) -> str:
     """Return where the original file is stored: under the document's id, never under the user's name."""
-    return str(PurePosixPath("documents") / f"{document.id}{SUFFIXES[document.source]}")
+    return str(PurePosixPath("documents") / f"{document.id}{suffix_of(document.source)}")
 
 
 class DocumentQuerySet(models.QuerySet["Document"]):
@@ -145,6 +150,14 @@ class DocumentSource(models.TextChoices):
     HTML = "HTML", "HTML"
     DOCX = "DOCX", "DOCX"
     TEXT = "TEXT", "Plain text"
+    XLSX = "XLSX", "XLSX"
+    CSV = "CSV", "CSV"
+    PPTX = "PPTX", "PPTX"
+    ODT = "ODT", "ODT"
+    RTF = "RTF", "RTF"
+    EPUB = "EPUB", "EPUB"
+    EML = "EML", "Mail (EML)"
+    MSG = "MSG", "Mail (MSG)"
 
 
 class ProcessingStatus(models.TextChoices):

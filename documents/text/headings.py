@@ -1,4 +1,4 @@
-"""Lookup of the chapter and section that an offset of a text belongs to."""
+"""Lookup of the chapter and section that an offset of a text belongs to, and how a place is told in words."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -8,6 +8,19 @@ from documents.types import Heading
 
 CHAPTER_LEVEL = 1
 _DEEPEST = 8  # headings in force at once; a hostile outline nests tens of thousands
+
+
+_TOLD_CHARS = 100
+
+
+def describe_place(source: str, page: int | None, chapter: str, section: str) -> str:
+    """Return a passage's place as a reader looks it up: page 3; slide 4; Sheet1, rows 2-31; or its headings.
+
+    source: of the document, "" if unknown. Returns "" where nothing is known.
+    """
+    if page is not None and source != "XLSX":
+        return f"{'slide' if source == 'PPTX' else 'page'} {page}"
+    return ", ".join(heading[:_TOLD_CHARS] for heading in dict.fromkeys((chapter, section)) if heading)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from embeddings.admin.models import (
     OutsideStoreAdmin,
     VectorIndexAdmin,
 )
+from embeddings.admin.sources import SourceAdmin
 
 __all__ = [
     "EmbeddedChunkAdmin",
@@ -22,5 +23,6 @@ __all__ = [
     "IndexMeasurementAdmin",
     "IngestJobAdmin",
     "OutsideStoreAdmin",
+    "SourceAdmin",
     "VectorIndexAdmin",
 ]

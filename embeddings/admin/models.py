@@ -86,8 +86,11 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         stored = model.calibration
         if not stored:
             return "as shipped"
-        day, error = str(stored.get("fitted_at", ""))[:10], stored.get("calibration_error", "?")
-        return f"{stored.get('pairs', '?')} pairs of {stored.get('source', '?')}, {day}; error {error}"
+        source, day = stored.get("source", "?"), str(stored.get("fitted_at", ""))[:10]
+        if "questions" in stored:
+            return f"level by {stored['questions']} questions of {source}, {day}"
+        pairs, error = stored.get("pairs", "?"), stored.get("calibration_error", "?")
+        return f"{pairs} pairs of {source}, {day}; error {error}"
 
     @admin.action(description="Search with the selected model from now on")
     def activate(self, request: HttpRequest, queryset: QuerySet[EmbeddingModel]) -> None:

@@ -66,7 +66,7 @@ def file_result(path: Path, item: ItemReport) -> FileResult:
     return FileResult(printable_path(path), "failed", reason=item.error)
 
 
-def printable_path(path: Path) -> str:
+def printable_path(path: Path | str) -> str:
     """Return the path as it can be printed: a name may hold any bytes, those that steer a terminal too."""
     text = str(path).encode(errors="surrogateescape").decode(errors="replace")
     return "".join(char if char.isprintable() else "\ufffd" for char in text)

@@ -221,6 +221,8 @@ _CHUNKS = f"""
     JOIN embeddings_lexicalentry l ON l.chunk_id = c.id
     WHERE c.document_id = %s AND c.chunk_index > %s ORDER BY c.chunk_index LIMIT %s
 """  # noqa: S608 - constants only
+_LOCK_NAME = "SELECT language, original_filename FROM documents_document WHERE id = %s FOR UPDATE"
+_SET_NAME = "UPDATE documents_document SET original_filename = %s, updated_at = now() WHERE id = %s"
 _SET_LANGUAGE = "UPDATE documents_document SET language = %s WHERE id = %s"
 _AS_ENGLISH = ("", "en")
 
@@ -268,6 +270,17 @@ def _reindex(document_id: UUID, language: str, everything: bool) -> ReindexedDoc
         if everything or not {former, language} <= set(_AS_ENGLISH):
             done.chunks = _analyse(document_id, language)
     return done
+
+
+def rename_document(document_id: UUID, filename: str) -> None:
+    """Give a stored document another name, by whose words its chunks are found, too; its vectors stay.
+
+    In a transaction.
+    """
+    for language, former in execute(_LOCK_NAME, [document_id]):
+        if former != filename:
+            execute(_SET_NAME, [filename, document_id])
+            _analyse(document_id, language)
 
 
 def _analyse(document_id: UUID, language: str) -> int:

@@ -13,7 +13,7 @@ from uuid import UUID
 import numpy as np
 from django.db import connection
 
-from documents.types import TableHead
+from documents.types import PAGED_SOURCES, TableHead
 from embeddings.active_model import active_model
 from embeddings.lexical.index import words_above
 from embeddings.lexical.sentences import VERSION, describe_sentences
@@ -157,11 +157,11 @@ def do_pages_follow(page_count: int, numbers: list[int], starts: list[int], text
 def do_chunks_match_pages(
     source: str, starts: list[int], start: int, end: int, first: int | None, last: int | None
 ) -> bool:
-    """Only a PDF has pages that a reader knows; a chunk begins on its first page and ends on its last.
+    """Only PAGED_SOURCES have pages that are cited; a chunk begins on its first page and ends on its last.
 
     starts: of the pages. start, end: the chunk's offsets.
     """
-    if source != "PDF":
+    if source not in PAGED_SOURCES:
         return first is None and last is None
     if first is None or last is None or not 1 <= first <= last <= len(starts):
         return False

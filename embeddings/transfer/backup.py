@@ -267,6 +267,8 @@ def _restore_database(dump: Path, programs: DatabasePrograms) -> None:
                 if script.wait() == 0:
                     role = READER_ROLE.read_text(encoding="utf-8")
                     into.write(f"RESET search_path;\n{role}\nCOMMIT;\n".encode())
+            if script is not None and script.returncode > 0:  # below 0 it was ended by what psql did
+                finish(script, reading, "pg_restore")
             finish(load, errors, "psql")
             if script is not None:
                 finish(script, reading, "pg_restore")

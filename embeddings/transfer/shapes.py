@@ -11,7 +11,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from documents.library.collection_settings import CollectionFields, check_settings
 from documents.models import Document
-from documents.types import MAX_PAGE_WORDS, WORD_SCALE, ChunkType, ReadBy, Source
+from documents.types import MAX_PAGE_WORDS, PAGED_SOURCES, WORD_SCALE, ChunkType, ReadBy, Source
 from embeddings.sanity.contents import do_chunks_match_pages, do_pages_follow
 from knowlex.base.errors import InvalidInput
 
@@ -134,7 +134,11 @@ class DocumentShape(_ArchiveShape):
                 raise ValueError(f"chunk {index} is not the text that its offsets name")
             span = (chunk.start_char, chunk.end_char, chunk.page_number, chunk.last_page)
             if not do_chunks_match_pages(self.source, starts, *span):
-                why = "is on other pages than it says" if self.source == "PDF" else "names pages of no PDF"
+                why = (
+                    "is on other pages than it says"
+                    if self.source in PAGED_SOURCES
+                    else "names pages of what has none"
+                )
                 raise ValueError(f"chunk {index} {why}")
         if len({chunk.id for chunk in self.chunks}) != len(self.chunks):
             raise ValueError("two of its chunks have the same id")

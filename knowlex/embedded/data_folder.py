@@ -75,6 +75,12 @@ def served_at(data_dir: Path) -> str | None:
     return match[2]
 
 
+def reached_at(data_dir: Path) -> str | None:
+    """Return the same as somebody on this machine reaches it, where it is bound to all addresses."""
+    address = served_at(data_dir)
+    return address and address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+
 # The kernel takes 107 bytes for a socket's path (macOS 103); libpq splits hosts at commas, URLs at more.
 MAX_SOCKET_PATH = 103
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_./-]+")

@@ -26,6 +26,7 @@ class Face:
 
     request_id_key: str = "requestId"
     like_openai: bool = False  # the error body is `{"error": {"message", "type", "param", "code"}}`
+    like_dify: bool = False  # the error body has `error_code` and `error_msg` besides
     outcomes: tuple[tuple[type[KnowlexError], Outcome], ...] = ()
     query_paths: tuple[str, ...] = field(default=())
 
@@ -68,6 +69,12 @@ PLATFORM_API = Face(
     query_paths=("/v1/query", "/v1/query/stream", "/v1/search", "/mcp"),
 )
 OPENAI_API = Face(like_openai=True, outcomes=PLATFORM_API.outcomes)
+DIFY_API = Face(
+    request_id_key="request_id",
+    like_dify=True,
+    outcomes=PLATFORM_API.outcomes,
+    query_paths=("/v1/dify/retrieval",),
+)
 OTHER = Face()
 
 
@@ -79,6 +86,8 @@ def face_of(path: str) -> Face:
         return KNOWLEX_API
     if path in ("/v1/models", "/v1/chat/completions", "/v1/embeddings") or path.startswith("/v1/models/"):
         return OPENAI_API
+    if path == "/v1/dify/retrieval":
+        return DIFY_API
     if path.startswith("/v1/") or path == "/mcp":
         return PLATFORM_API
     return OTHER

@@ -4,6 +4,7 @@ Views raise domain errors; `faces` says which status and code each face gives th
 """
 
 import logging
+import re
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
@@ -14,7 +15,7 @@ from pydantic import BaseModel
 from rest_framework import exceptions as drf
 from rest_framework.views import set_rollback
 
-from knowlex.base.errors import KnowlexError, MethodNotAllowed, Unauthorized
+from knowlex.base.errors import Forbidden, KnowlexError, MethodNotAllowed, NotFound, Unauthorized
 from knowlex.base.ids import new_id
 from knowlex.base.times import utc_timestamp
 from knowlex.runtime.metrics import count_error
@@ -67,7 +68,7 @@ def problem_body(request: HttpRequest | None, exc: BaseException) -> tuple[int, 
     count_error(code)
     if face.like_openai:
         return status, {"error": _openai_error(status, code, error)}
-    return status, {
+    body = {
         "status": status,
         "error": code,
         "message": error.message,
@@ -75,6 +76,19 @@ def problem_body(request: HttpRequest | None, exc: BaseException) -> tuple[int, 
         "timestamp": utc_timestamp(),
         face.request_id_key: request_id_of(request),
     }
+    if face.like_dify:
+        body |= {"error_code": _dify_code(request, status, error), "error_msg": error.message}
+    return status, body
+
+
+def _dify_code(request: HttpRequest | None, status: int, error: KnowlexError) -> int:
+    """Return what Dify's documentation has a number for; of everything else the status."""
+    if isinstance(error, Unauthorized):
+        sent = request.headers.get("Authorization", "") if request is not None else ""
+        return 1002 if re.fullmatch(r"(?i:bearer)\s+\S+", sent.strip()) else 1001
+    if isinstance(error, Forbidden):
+        return 1002
+    return 2001 if isinstance(error, NotFound) else status
 
 
 # How OpenAI calls them; its clients choose the exception by the status alone.

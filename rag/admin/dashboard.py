@@ -28,7 +28,7 @@ UNREAD_AMONG = 500  # of the newest documents the pages are looked through
 LONG_PENDING = timedelta(minutes=10)
 ADVICE = {
     "UNPROCESSABLE": "Open the file: it may be damaged, locked or without text. Send one that opens.",
-    "UNSUPPORTED_MEDIA_TYPE": "Save it as PDF, Markdown, HTML, DOCX or plain text, and send that.",
+    "UNSUPPORTED_MEDIA_TYPE": "Save it as PDF, DOCX or another format that is read, and send that.",
     "PAYLOAD_TOO_LARGE": "Split the file, or raise the limit in the configuration.",
     "INSUFFICIENT_STORAGE": "Make room on the disk, then retry.",
     "EMBEDDING_FAILED": "Look at the embedding model (manage.py doctor), then retry.",

@@ -14,7 +14,17 @@ from knowlex.runtime.admission import came
 from knowlex.web.openapi import JSON, QUERY_ID, answer, event_stream
 from knowlex.web.openapi import Answer as Response
 from knowlex.web.responses import QUERY_ID_HEADER, failed_query, plain_json_response
-from knowlex.web.shapes import CamelShape, Count, Number, Omittable, OutputShape, Share, integer, text
+from knowlex.web.shapes import (
+    CamelShape,
+    Count,
+    Number,
+    Omittable,
+    OutputShape,
+    Share,
+    TextOrNull,
+    integer,
+    text,
+)
 from rag.answering import ask
 from rag.answering.ask import AskResult, Caller, FaceName
 from rag.citations.numbering import Numbering, misstatements
@@ -48,6 +58,7 @@ CollectionName = Annotated[
     Omittable[Annotated[str, text(255)]], Field(description="Name or id; `default` if it is left out.")
 ]
 MaxTokens = Omittable[Annotated[int, integer(1, 4096)]]
+PLACE = "In words: `page 3`, `slide 4`, `Sheet1, rows 2-31`, or chapter and section; null if it is not known."
 WhyNot = Annotated[Reason | None, Field(description="Why nothing was answered; null if it was.")]
 
 
@@ -68,6 +79,7 @@ class QueryCitation(OutputShape):
     document_name: str
     title: str
     page_number: Annotated[int | None, Field(description="On which the quote stands, or most of it.")]
+    place: Annotated[TextOrNull, Field(description=PLACE)]
     quoted_text: Annotated[str, Field(description="An exact part of the chunk's content.")]
     start_char: Annotated[Count, Field(description="Of the quote in the document's text.")]
     end_char: Count
@@ -82,6 +94,7 @@ class PassageShape(OutputShape):
     document_id: UUID
     document_name: str
     title: str
+    place: Annotated[TextOrNull, Field(description=PLACE)]
 
 
 class ContradictedClaim(OutputShape):
@@ -216,6 +229,7 @@ def cited_claims(asked: AskResult, numbering: Numbering, shape: type[CitationT])
                 passage,
                 citation_index=numbering.place_of(citation.passage),
                 page_number=page,
+                place=passage.place_on(page),
                 quoted_text=passage.content[citation.quote_start : citation.quote_end],
                 start_char=passage.start_char + citation.quote_start,
                 end_char=passage.start_char + citation.quote_end,

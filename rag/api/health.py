@@ -20,15 +20,15 @@ Connection = Literal["connected", "unreachable"]
 
 
 class VectorIndex(OutputShape):
-    """Null while the database cannot be reached."""
+    """Null while the database cannot be reached. Without an index only `kind` and `searches` are there."""
 
     kind: Literal["none", "ivfflat", "hnsw"]
     searches: Literal["exact", "index"]
-    storage: Literal["vector", "halfvec"]
-    rows: Annotated[int, Field(description="When it was built.")]
-    effort: Annotated[int, Field(description="Probes, or ef_search.")]
-    recall: Annotated[Number | None, Field(description="recall@10 against exact search.")]
-    measured_at: datetime | None
+    storage: Literal["vector", "halfvec"] = "vector"
+    rows: Annotated[int, Field(description="When it was built.")] = 0
+    effort: Annotated[int, Field(description="Probes, or ef_search.")] = 0
+    recall: Annotated[Number | None, Field(description="recall@10 against exact search.")] = None
+    measured_at: datetime | None = None
 
 
 class PartHealth(OutputShape):

@@ -511,4 +511,4 @@ def _url(request: HttpRequest, document_id: UUID, **place: Any) -> str:
 
 def _title(passage: Passage) -> str:
     title = passage.title or passage.document_name
-    return f"{title}, p. {passage.page_number}" if passage.page_number else title
+    return f"{title}, {re.sub('^page ', 'p. ', passage.place)}" if passage.place else title

@@ -27,6 +27,7 @@ MODULES = (
     "i18n",
     "markup",
     "routing",
+    "sources",
     "upload",
     "viewer",
 )

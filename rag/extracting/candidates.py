@@ -22,6 +22,7 @@ from rag.extracting.sentence_form import (
     has_turn,
     is_called,
 )
+from rag.ranking.logits import logit_of
 from rag.ranking.sentences import analysis_in, words_of
 from rag.types.context import Block, Context
 from rag.types.retrieval import Passage
@@ -150,7 +151,6 @@ def _joined(unit: Unit, following: Sentence, score: SentenceScore | None) -> Uni
 
 # Added to the cosines' spread, so that equal ones stay equal; less where all are near 1, as with e5 models.
 LEAST_SPREAD, LEAST_OF_ROOM = 0.05, 0.1
-SUREST = 0.999  # relevance counts as at most
 LEAST_WORDS = 4  # of a sentence that ends with a colon
 LEAST_ROW = 0.75  # of the words of a row's own head
 _TOTAL = words_of("total", "en")  # "total net sales" are net sales
@@ -239,7 +239,7 @@ class AnswerCandidate(NamedTuple):
 def candidates_of(question: str, context: Context) -> list[AnswerCandidate]:
     """Return all sentences of the context as candidates."""
     usual, spread = _cosines(context.passages)
-    relevance = [_logit(passage.relevance) for passage in context.passages]
+    relevance = [logit_of(passage.relevance) for passage in context.passages]
     best = max(relevance, default=0.0)
     found: list[AnswerCandidate] = []
     for number, block in enumerate(context.blocks, start=1):
@@ -400,8 +400,3 @@ def length_of(text: str) -> float:
 
 def _titles(passage: Passage, language: str) -> frozenset[str]:
     return words_of(f"{passage.title} {passage.chapter} {passage.section}", language)
-
-
-def _logit(relevance: float) -> float:
-    chance = min(max(relevance, 1 - SUREST), SUREST)
-    return math.log(chance / (1 - chance))

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import BooleanField, Case, Count, Exists, OuterRef, Q, Subquery, Value, When
-from django.db.models.functions import Coalesce, NullIf
+from django.db.models.functions import Coalesce, JSONObject, NullIf
 
 from documents.access import Access
 from documents.library.collections import find_collection
@@ -183,6 +183,7 @@ _LAST_WITHOUT_RANK = Case(
 def with_document_status(rows: Any) -> Any:
     """Add `status`, `document_name` and `checksum`: what became of the chunk and its document.
 
+    where: the document's format, and chapter and section of the chunk; None once the chunk is gone.
     checksum: None once the version that was quoted is no longer there.
     """
     chunk = Chunk.objects.filter(id=OuterRef("chunk_id"))
@@ -195,6 +196,11 @@ def with_document_status(rows: Any) -> Any:
         ),
         document_name=Subquery(document.values("original_filename")),
         checksum=Case(When(Exists(chunk), then=Subquery(document.values("checksum")))),
+        where=Subquery(
+            chunk.values(
+                place=JSONObject(source="document__source", chapter="chapter", section="section"),
+            )
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,10 +29,7 @@ from rag.evaluation.summary import METRIC_ORDER, summarise
 from rag.evaluation.types import Case
 from rag.management.commands.question_set import bounded_lines
 from rag.management.event_loop import close_after
-from rag.relevance.features import describe
-from rag.relevance.fitting import FOLDS, Pair
 from rag.types.question import Question
-from rag.types.retrieval import Retrieval
 
 
 def load_scope(questions: str, named: Sequence[str]) -> tuple[list[Any], list[Case]]:
@@ -89,39 +86,25 @@ async def _run_cases(runner: CaseRunner, cases: Sequence[Case]) -> list[list[Out
     return [await runner.outcomes(case) for case in cases]
 
 
-JUDGED = 20  # passages that are looked through for relevant ones
-MAX_IRRELEVANT = 5  # of a question: the hardest ones, no more than the relevant ones can balance
+SHOWN = 5  # passages of a question, as an answer is written from
 
 
-async def make_pairs(
+async def judge_questions(
     cases: Sequence[Case], pipeline: Pipeline, collection_ids: Sequence[UUID]
-) -> tuple[list[Pair], str]:
-    """Return the pairs that relevance is fitted to, and the reranker's model that scored all of them.
+) -> list[tuple[float, bool]]:
+    """Return the relevance of each question's best passage, and whether one of the first answers it.
 
-    The pairs of a question are its relevant passages, as an evaluation judges them, and the best irrelevant
-    ones; the latter alone where nothing answers the question. They are grouped by expected document, or by
-    question where the documents are too few to hold some of them out. The model is "" if there is none or it
-    failed once. Raises as `Pipeline.search`.
+    A question that could be answered, but of which nothing relevant is found, is left out: that is no matter
+    of relevance. Raises as `Pipeline.search`.
     """
-    pairs: list[Pair] = []
-    models: set[str] = set()
-    by_document = len({case.document for case in cases}) > FOLDS
+    judged: list[tuple[float, bool]] = []
     for case in cases:
-        question = Question(case.question, tuple(collection_ids), JUDGED, min_relevance=0.0, principals=None)
-        retrieval = await pipeline.judged(question)
-        if retrieval.passages:
-            models.add(retrieval.rerank_model)
-            pairs += _pairs_of(case, retrieval, (by_document and case.document) or case.key)
-    return pairs, models.pop() if len(models) == 1 else ""
-
-
-def _pairs_of(case: Case, retrieval: Retrieval, group: str) -> Iterator[Pair]:
-    irrelevant_left = MAX_IRRELEVANT
-    for described in describe(case.question, retrieval)[:JUDGED]:
-        relevant = case.answerable and is_relevant(case, described.passage)
-        irrelevant_left -= not relevant
-        if relevant or irrelevant_left >= 0:
-            yield Pair(described.features, relevant, group=group)
+        question = Question(case.question, tuple(collection_ids), SHOWN, min_relevance=0.0, principals=None)
+        passages = (await pipeline.search(question)).passages
+        found = case.answerable and any(is_relevant(case, passage) for passage in passages)
+        if found or not case.answerable:
+            judged.append((max((passage.relevance for passage in passages), default=0.0), found))
+    return judged
 
 
 class QuestionBar(TerminalBar):

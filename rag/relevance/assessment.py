@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from embeddings.lexical.languages import detect_question_languages
+from rag.ranking.logits import CERTAIN, logistic
 from rag.relevance.features import Described, Features, describe
 from rag.types.retrieval import Passage, Retrieval
 
@@ -53,10 +54,6 @@ class Calibration:
             + self.defined * features.defined
             + self.reranked * features.reranked
         )
-
-
-def logistic(logit: float) -> float:
-    return 0.5 + 0.5 * math.tanh(logit / 2)  # without overflow
 
 
 # Fitted by benchmarks/evaluation/fit_relevance.py; data, folds and errors in docs/evaluation.md.
@@ -145,6 +142,11 @@ def weights_for(model_name: str, calibration: Mapping[str, Any] | None) -> Calib
     return _stored(calibration) or FITTED.get(model_name, WORDS_ONLY)
 
 
+def level_of(calibration: Mapping[str, Any] | None) -> float:
+    level = (calibration or {}).get("level", 0.0)
+    return float(level) if isinstance(level, int | float) and math.isfinite(level) else 0.0
+
+
 def _stored(calibration: Mapping[str, Any] | None) -> Calibration | None:
     if not calibration:
         return None
@@ -159,7 +161,6 @@ def _stored(calibration: Mapping[str, Any] | None) -> Calibration | None:
 
 
 SAME_TEXT = 1e-4  # cosine distance; float32 sums of one text differ by less
-CERTAIN = 0.999
 SUREST = 6.9  # logit of .999: how much two judges can outweigh each other
 
 
@@ -186,7 +187,8 @@ def assess(question_text: str, retrieval: Retrieval, calibration: Mapping[str, A
 @dataclass(frozen=True, slots=True)
 class _Weights:
     """usual: without a reranker's score; own: for a document in another language than English; foreign: for
-    one in another than the question's; levels: by both; reranked: fitted to the score.
+    one in another than the question's; levels: by both; reranked: fitted to the score; level: of this
+    installation (`fitting.fit_level`).
     """
 
     usual: Calibration
@@ -194,6 +196,7 @@ class _Weights:
     foreign: Calibration | None
     levels: Mapping[tuple[str, str], float]
     reranked: Calibration | None
+    level: float = 0.0
 
     @classmethod
     def of(cls, retrieval: Retrieval, calibration: Mapping[str, Any] | None) -> "_Weights":
@@ -202,12 +205,17 @@ class _Weights:
         if all(passage.distance is None for passage in retrieval.passages):
             return cls(WORDS_ONLY, None, foreign, levels, None)
         own = OWN_LANGUAGE.get(name) if usual == FITTED.get(name) else None
-        return cls(usual, own, foreign, levels, reranked_weights(retrieval.rerank_model, calibration))
+        reranked = reranked_weights(retrieval.rerank_model, calibration)
+        return cls(usual, own, foreign, levels, reranked, level_of(calibration))
 
     def relevance(self, described: Described, asked: tuple[str, ...]) -> float:
-        passage, features = described.passage, described.features
+        passage = described.passage
         if passage.distance is not None and passage.distance <= SAME_TEXT and described.whole:
             return CERTAIN
+        return logistic(self._logit(described, asked) + self.level)
+
+    def _logit(self, described: Described, asked: tuple[str, ...]) -> float:
+        passage, features = described.passage, described.features
         language, is_foreign = passage.language or "en", _is_other(asked, passage)
         if self.foreign and is_foreign:
             level = next(
@@ -215,14 +223,14 @@ class _Weights:
             )
             logit = max(self.usual.logit(features), self.foreign.logit(features) + level)
         elif self.reranked and described.is_scored:
-            return self.reranked.probability(features)
+            return self.reranked.logit(features)
         elif self.own and language != "en":
             logit = self.own.logit(features) + self.levels.get((language, language), 0.0)
         else:
             logit = self.usual.logit(features)
         if described.is_scored:
             logit = (min(max(logit, -SUREST), SUREST) + features.reranked) / 2
-        return logistic(logit)
+        return logit
 
 
 def is_foreign(question_text: str, passage: Passage) -> bool:

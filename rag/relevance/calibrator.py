@@ -1,19 +1,21 @@
 """Makes the calibration that an embedding model stores, from labelled pairs. Plain Python."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from embeddings.protocols import Embedder
 from knowlex.base.errors import InvalidInput
-from rag.relevance.assessment import RERANKED
+from rag.ranking.logits import logit_of
+from rag.relevance.assessment import RERANKED, level_of
 from rag.relevance.fitting import (
     Labelled,
     Pair,
     area_under_curve,
     described_pairs,
     fit,
+    fit_level,
     unseen_chances,
 )
 from rag.relevance.reliability import calibration_error
@@ -21,6 +23,7 @@ from rag.rerankers.by_model import ModelReranker
 from rag.types.sentences import Scale
 
 FEWEST = 50  # pairs of each label; fewer say little about eight numbers
+FEWEST_QUESTIONS = 10  # of each kind
 
 
 def calibrate(
@@ -68,6 +71,31 @@ def _fitted(pairs: Sequence[Pair], without: Collection[str] = ()) -> dict[str, A
         **weights,
         "calibration_error": round(calibration_error(chances, labels), 3),
         "auc": round(area_under_curve(chances, labels), 3),
+    }
+
+
+def level_by_questions(
+    judged: Sequence[tuple[float, bool]], before: Mapping[str, Any] | None, *, source: str
+) -> dict[str, Any]:
+    """Return `before` with the "level" that fits the questions, and what these were.
+
+    judged: the relevance of each question's best passage by `before`, and whether a passage answers it.
+    Raises InvalidInput (too few questions).
+    """
+    answered = [is_answered for _, is_answered in judged]
+    if min(sum(answered), len(answered) - sum(answered)) < FEWEST_QUESTIONS:
+        raise InvalidInput(
+            f"At least {FEWEST_QUESTIONS} questions whose answer is found and {FEWEST_QUESTIONS} that "
+            f"nothing answers are needed; there are {sum(answered)} and {len(answered) - sum(answered)}."
+        )
+    logits = [logit_of(relevance) - level_of(before) for relevance, _ in judged]
+    return {
+        **(before or {}),
+        "level": round(fit_level(logits, answered), 3),
+        "fitted_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "questions": len(answered),
+        "answered": sum(answered),
+        "source": source,
     }
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from embeddings.lexical.sentences import Analysis
 from rag.extracting.sentence_form import asks_meaning, says_what_is
+from rag.ranking.logits import logit_of
 from rag.ranking.order import scale_of, strength
 from rag.ranking.sentences import (
     Terms,
@@ -25,7 +26,6 @@ ENOUGH = 4.0  # idf of a word in one of some fifty chunks
 # equally good ones do not hide one another; where there are fewer than twenty, the rest count as unrelated.
 FIRST_OTHER, LAST_OTHER = 5, 20
 UNRELATED = 0.5
-SUREST = 0.999  # what a reranking model's probability counts as at most, and 1 less it at least
 
 
 class Features(NamedTuple):
@@ -165,8 +165,7 @@ def _reranked(described: Described) -> Described:
     score = described.passage.rerank_score
     if score is None:
         return described
-    score = min(max(score, 1 - SUREST), SUREST)
-    features = described.features._replace(reranked=math.log(score / (1 - score)))
+    features = described.features._replace(reranked=logit_of(score))
     return described._replace(features=features, is_scored=True)
 
 

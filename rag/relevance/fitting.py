@@ -6,6 +6,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log
 from statistics import median
 from typing import Any
 from uuid import UUID
@@ -95,6 +96,33 @@ def _balanced(counts: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Keep as many relevant pairs as irrelevant ones: how often users ask in vain is not in the sample."""
     share = counts[labels == 0].sum() / counts[labels == 1].sum()
     return np.where(labels == 1, counts * share, counts)
+
+
+ANSWERABLE = 0.8  # of the questions that people ask: the default threshold is where it is as likely as not
+SURE = 5.0  # questions of one kind that the level that ships is worth
+
+
+def fit_level(logits: Sequence[float], answered: Sequence[bool]) -> float:
+    """Return what to add to logits of relevance, so that they fit questions of which these are the best.
+
+    logits: of each question's most relevant passage. answered: whether a passage answers it.
+
+    The likeliest level by Newton's method, both labels of equal weight, if `ANSWERABLE` of the questions can
+    be answered; a normal prior of precision `SURE` around 0. One number, since 50 questions say little about
+    eight: weights that were fitted to 50 questions' passages refused nine of ten questions afterwards.
+    """
+    told, labels = np.array(logits), np.array(answered, dtype=float)
+    counts = _balanced(np.ones(len(told)), labels)
+    counts /= counts.mean()
+    odds = log(ANSWERABLE / (1 - ANSWERABLE))
+    level = 0.0
+    for _ in range(STEPS):
+        chance = 1 / (1 + np.exp(odds - told - level))
+        slope = float((counts * (labels - chance)).sum()) - SURE * level
+        level += slope / (float((counts * chance * (1 - chance)).sum()) + SURE)
+        if abs(slope) < 1e-9:
+            break
+    return level
 
 
 def area_under_curve(chances: Sequence[float], labels: Sequence[bool]) -> float:

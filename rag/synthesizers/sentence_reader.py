@@ -17,11 +17,11 @@ from typing import NamedTuple
 from embeddings.lexical.languages import detect_question_languages
 from rag.local_models import Limit, ModelFailed, OnnxPairs, model_file
 from rag.question_forms import asks_for_overview, comparison_in
+from rag.ranking.logits import logit_of
 from rag.types.question import Question
 
 SHIPPED = Path(__file__).parent / "reader"
 MOST_CHARS = 1200  # of a sentence; the model has 512 places
-SUREST = 0.999  # what relevance counts as at most
 # Others can be answered without a sentence that does: "Summarize ...", "revenue 2023", "Is it allowed?".
 _ASKS = re.compile(r"\b(?:who|whom|whose|what|when|where|which|why|how)\b", re.IGNORECASE)
 
@@ -97,8 +97,3 @@ def answers(relevance: float, reading: float, least: float, weights: Weights = W
         return True
     logit = weights.relevance * logit_of(relevance) + weights.reading * reading + weights.intercept
     return logit >= logit_of(least)
-
-
-def logit_of(chance: float) -> float:
-    chance = min(max(chance, 1 - SUREST), SUREST)
-    return math.log(chance / (1 - chance))

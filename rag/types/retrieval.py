@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
+from documents.text.headings import describe_place
 from embeddings.types import Vector
 from rag.types.question import Question
 from rag.types.sentences import Scale, Sentences
@@ -31,7 +32,8 @@ class Passage(NamedTuple):
     checksum: SHA-256 of the document's bytes, "" where it is no document of Knowlex's own.
     analysis: its sentences and words as they were written down when it was stored, "" where they were not.
     table_head: title and columns of the table that it has rows of, () if there is none.
-    stored_id: under which others keep it, where it is no chunk of Knowlex's own.
+    stored_id: under which others keep it, where it is no chunk of Knowlex's own. source: the format of its
+    document, "" if unknown.
     """
 
     chunk_id: UUID
@@ -64,6 +66,15 @@ class Passage(NamedTuple):
     checksum: str = ""
     analysis: str = ""
     table_head: tuple[str, ...] = ()
+    source: str = ""
+
+    @property
+    def place(self) -> str:
+        return self.place_on(self.page_number)
+
+    def place_on(self, page: int | None) -> str:
+        """Return its place in words. page: the one of its pages that is meant."""
+        return describe_place(self.source, page, self.chapter, self.section)
 
     @property
     def end_char(self) -> int:

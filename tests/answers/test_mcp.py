@@ -1,4 +1,4 @@
-"""POST /mcp and `manage.py mcp`, asked by the SDK's own client over real HTTP and real pipes."""
+"""POST /mcp, `manage.py mcp` and `knowlex-mcp`, asked by the SDK's own client over HTTP and real pipes."""
 
 import asyncio
 import json
@@ -371,8 +371,11 @@ def test_the_rules_of_other_faces_hold(server: Stack):
     )
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_stdio_hands_everything_to_the_server(library: Library, mode: str):
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [("legacy", ["manage.py", "mcp"]), ("auto", ["-m", "knowlex_client.mcp", "--key", "any"])],
+)
+def test_stdio_hands_everything_to_the_server(library: Library, mode: str, words: list[str]):
     library.provider.says(height)
     told: list[float] = []
 
@@ -382,7 +385,7 @@ def test_stdio_hands_everything_to_the_server(library: Library, mode: str):
     async def run() -> Any:
         command = StdioServerParameters(
             command=sys.executable,
-            args=["manage.py", "mcp", "--url", library.stack.url],
+            args=[*words, "--url", library.stack.url],
             env=library.stack.env,
             cwd=PROJECT,
         )

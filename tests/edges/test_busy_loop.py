@@ -1,14 +1,17 @@
 """A server that was too busy to read does not blame the client: what has come meanwhile is read first."""
 
 import asyncio
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
+import uvloop
 from uvicorn.server import ServerState
 
 from knowlex.base.errors import RequestTimeout
+from knowlex.serve import ACCEPTED_AT_ONCE, Server, bind_socket
 from knowlex.web.body import RequestBody
 from knowlex.web.server import HttpProtocol
 
@@ -54,11 +57,12 @@ def test_a_piece_that_did_not_come_is_not_waited_for_twice(tmp_path: Path) -> No
         asyncio.run(RequestBody(LENGTH, never, patience_s=0.0).read(100, tmp_path))
 
 
-def test_headers_that_came_with_the_end_of_patience_are_read() -> None:
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-        await send({"type": "http.response.body"})
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
 
+
+def test_headers_that_came_with_the_end_of_patience_are_read() -> None:
     async def served() -> bytes:
         protocol = HttpProtocol(uvicorn.Config(app, log_config=None), ServerState(), {})
         protocol.connection_made(wire := Wire())
@@ -70,3 +74,25 @@ def test_headers_that_came_with_the_end_of_patience_are_read() -> None:
         return wire.written
 
     assert asyncio.run(served()).startswith(b"HTTP/1.1 204")
+
+
+def test_clients_who_come_together_are_accepted_together() -> None:
+    clients = 10 * ACCEPTED_AT_ONCE
+
+    async def turns_until_all_are_accepted() -> int:
+        server = Server(uvicorn.Config(app, interface="asgi3", lifespan="off", log_config=None))
+        server.config.load()
+        server.lifespan = server.config.lifespan_class(server.config)
+        listener = bind_socket("127.0.0.1", 0)
+        await server.startup([listener])
+        waiting = [socket.create_connection(listener.getsockname()) for _ in range(clients)]
+        turns = 0
+        while len(server.server_state.connections) < clients and turns < clients:
+            await asyncio.sleep(0)
+            turns += 1
+        for client in waiting:
+            client.close()
+        await server.shutdown([])
+        return turns
+
+    assert uvloop.run(turns_until_all_are_accepted()) < clients // 2

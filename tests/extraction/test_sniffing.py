@@ -7,8 +7,9 @@ import pytest
 
 from documents.extractors.failures import Unreadable
 from documents.extractors.job import guess_name_kind
-from documents.extractors.readers import detect_source
+from documents.extractors.readers import OLE, detect_source
 from documents.types import ALL_SOURCES, UPLOAD_SOURCES, Source
+from tests.extraction.test_office_formats import odt
 
 
 def archive(*names: str) -> bytes:
@@ -37,7 +38,18 @@ def archive(*names: str) -> bytes:
         (b"# Title", "NOTES.MKD", "MARKDOWN"),
         (b"<div align=center>\n\n# Title", "readme.md", "MARKDOWN"),
         (b"# Title", "notes.txt", "TEXT"),
-        (b"a,b\n1,2\n", "table.csv", "TEXT"),
+        (b"a,b\n1,2\n", "table.csv", "CSV"),
+        (b"a,b\n1,2\n", "table.txt", "TEXT"),
+        (archive("xl/workbook.xml"), "report.pdf", "XLSX"),
+        (archive("ppt/presentation.xml"), "talk", "PPTX"),
+        (archive("META-INF/container.xml"), "book", "EPUB"),
+        (odt("<text:p>Hi</text:p>"), "letter", "ODT"),
+        (b"{\\rtf1 Hello}", "letter.txt", "RTF"),
+        (b"{\\rtf1 \\bin2 \x00\x00}", "letter.doc", "RTF"),
+        (b"Received: x\r\n y\r\nSubject: Hi\r\n\r\nHello", "a.eml", "EML"),
+        (b"Subject: Hi\r\nFrom: me\r\n\r\nHello", "a.txt", "TEXT"),
+        (b"Dear Ann,\n\nHello", "a.eml", "TEXT"),
+        (OLE + "__properties_version1.0".encode("utf-16-le"), "a", "MSG"),
         (b"{\"a\": 1}", "data.json", "TEXT"),
         (b"MZ is how programs begin.", "notes", "TEXT"),
         ("Grüße".encode("utf-16"), "notes.txt", "TEXT"),
@@ -51,18 +63,16 @@ def test_the_content_decides(data: bytes, filename: str, source: Source) -> None
 @pytest.mark.parametrize(
     ("data", "seems"),
     [
-        (archive("xl/workbook.xml"), "a spreadsheet (XLSX)"),
-        (archive("ppt/presentation.xml"), "a presentation (PPTX)"),
-        (archive("mimetype", "content.xml"), "an OpenDocument file"),
-        (archive("mimetype", "META-INF/container.xml"), "an e-book (EPUB)"),
+        (archive("xl/workbook.bin"), "a spreadsheet in another format than XLSX"),
+        (archive("ppt/presentation.bin"), "a presentation in another format than PPTX"),
+        (archive("mimetype", "content.xml"), "an OpenDocument file that is no text"),
         (archive("a.txt"), "a ZIP archive"),
-        (b"PK\x03\x04 and nothing more", "a damaged DOCX or ZIP file"),
+        (b"PK\x03\x04 and nothing more", "a damaged DOCX, XLSX, PPTX, ODT, EPUB or ZIP file"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 99, "an Office file of the old kind"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a picture (PNG)"),
         (b"\xff\xd8\xff\xe0\x00\x10JFIF", "a picture (JPEG)"),
         (b"MZ\x90\x00\x03\x00", "a program"),
         (b"\x7fELF\x02\x01\x01\x00", "a program"),
-        (b"{\\rtf1 Hello}", "a rich text (RTF)"),
         (b"<svg xmlns='x'>", "a picture (SVG)"),
         (b"\x00\x01\x02\x03" * 9, "binary data"),
     ],
@@ -71,7 +81,9 @@ def test_what_cannot_be_read_is_named(data: bytes, seems: str) -> None:
     with pytest.raises(Unreadable) as refused:
         detect_source(data, "other", ALL_SOURCES)
     assert seems in str(refused.value)
-    assert "PDF, Markdown, HTML, DOCX and plain text" in str(refused.value)
+    assert "PDF, Markdown, HTML, DOCX, XLSX, CSV, PPTX, ODT, RTF, EPUB, mail (EML, MSG) and plain" in str(
+        refused.value
+    )
 
 
 def test_a_word_file_under_a_password_is_told_from_an_old_one() -> None:

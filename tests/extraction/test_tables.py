@@ -95,19 +95,25 @@ def test_a_table_of_figures_has_title_unit_and_heads():
     ]
 
 
-def test_a_unit_above_the_columns_goes_to_the_title():
+def dues(*heads: Words) -> Extraction:
     rows = [("Sales", "1,200", "1,300"), ("Costs", "800", "850")]
-    table = [
-        Words("Harbour dues", 720),
-        *(Words(year, 700, x=x) for year, x in (("2020", 320), ("2021", 450))),
-        Words("(in millions)", 684, x=370),
-        *(
-            Words(cell, 668 - 16 * row, x=x)
-            for row, cells in enumerate(rows)
-            for cell, x in zip(cells, (60, 320, 450), strict=True)
-        ),
+    cells = [
+        Words(cell, 668 - 16 * row, x=x)
+        for row, cells in enumerate(rows)
+        for cell, x in zip(cells, (60, 320, 450), strict=True)
     ]
-    assert read(table).blocks[0].head == TableHead("Harbour dues (in millions)", ("", "2020", "2021"))
+    return read([Words("Harbour dues", 720), *heads, *cells])
+
+
+def test_a_unit_above_the_columns_goes_to_the_title():
+    years = (Words("2020", 700, x=320), Words("2021", 700, x=450))
+    found = dues(*years, Words("(in millions)", 684, x=370))
+    assert found.blocks[0].head == TableHead("Harbour dues (in millions)", ("", "2020", "2021"))
+
+
+def test_a_unit_behind_the_year_stays_with_its_column():
+    found = dues(Words("2020 $ million", 684, x=300), Words("2021 $ million", 684, x=430))
+    assert found.blocks[0].head == TableHead("Harbour dues", ("", "2020 $ million", "2021 $ million"))
 
 
 def test_each_chunk_of_a_long_table_knows_its_head():

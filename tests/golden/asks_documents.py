@@ -424,3 +424,56 @@ WEBHOOKS = [  # nothing ends while there is one
     wrong_method("PUT", "/v1/webhooks"),
     wrong_method("POST", "/v1/webhooks/<hook>"),
 ]
+NEW_SOURCE = {
+    "name": "handbooks",
+    "collection": "default",
+    "kind": "folder",
+    "config": {"path": "/srv/knowlex/handbooks"},  # is not there
+}
+SOURCES = [
+    Ask("made", "POST", "/v1/sources", NEW_SOURCE, keep=[("source", "id")]),
+    Ask("a name that is taken", "POST", "/v1/sources", NEW_SOURCE),
+    *bad_bodies("POST", "/v1/sources"),
+    too_large("POST", "/v1/sources"),
+    *bad_fields(
+        "POST",
+        "/v1/sources",
+        {},
+        {**NEW_SOURCE, "name": ""},
+        {**NEW_SOURCE, "collection": "nowhere"},
+        {**NEW_SOURCE, "kind": "ftp"},
+        {**NEW_SOURCE, "config": 7},
+        {**NEW_SOURCE, "config": {}},
+        {**NEW_SOURCE, "config": {"path": "/etc"}},
+        {**NEW_SOURCE, "kind": "webdav", "config": {"url": "https://example.org/dav"}},
+        {**NEW_SOURCE, "secret": 7},
+        {**NEW_SOURCE, "every_minutes": 0},
+    ),
+    Ask("the list", "GET", "/v1/sources"),
+    *bad_parameters("/v1/sources", "limit=0", "cursor=x", "sort=colour", "collection=nowhere"),
+    Ask("changed", "PATCH", "/v1/sources/<source>", {"name": "manuals"}),
+    *bad_ids("PATCH", "/v1/sources/{}", {"name": "other"}),
+    *bad_bodies("PATCH", "/v1/sources/<source>"),
+    *bad_fields("PATCH", "/v1/sources/<source>", {"config": {"path": "/"}}, {"every_minutes": "x"}),
+    Ask("run", "POST", "/v1/sources/<source>/sync", {"dry_run": True}),
+    Ask(
+        "its end",
+        "GET",
+        "/v1/sources/<source>",
+        until=lambda reply: reply.json()["state"] not in ("pending", "running"),
+    ),
+    *bad_ids("POST", "/v1/sources/{}/sync", {}),
+    *bad_bodies("POST", "/v1/sources/<source>/sync"),
+    *bad_fields(
+        "POST", "/v1/sources/<source>/sync", {"dry_run": 1}, {"dry_run": True, "confirm_deletions": True}
+    ),
+    *bad_ids("GET", "/v1/sources/{}"),
+    Ask("its files", "GET", "/v1/sources/<source>/items"),
+    *bad_ids("GET", "/v1/sources/{}/items"),
+    *bad_parameters("/v1/sources/<source>/items", "limit=0", "cursor=x", "state=odd"),
+    Ask("a parameter that is wrong", "DELETE", "/v1/sources/<source>?documents=some"),
+    Ask("deleted", "DELETE", "/v1/sources/<source>"),
+    *bad_ids("DELETE", "/v1/sources/{}"),
+    wrong_method("PUT", "/v1/sources/<source>"),
+    wrong_method("GET", "/v1/sources/<source>/sync"),
+]

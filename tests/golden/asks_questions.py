@@ -343,6 +343,16 @@ OPENAI = [  # what it answers holds times and the server's address; tests/platfo
     Ask("vectors", "POST", _EMBED, {"input": "a"}, without_body=True),
     Ask("of nothing", "POST", _EMBED, {"input": []}),
 ]
+_DIFY = {"knowledge_id": "default", "query": "Who?", "retrieval_setting": {"top_k": 1, "score_threshold": 0}}
+_CONTAINS = {"conditions": [{"name": "year", "comparison_operator": "contains", "value": "1"}]}
+DIFY = [
+    Ask("passages", "POST", "/v1/dify/retrieval", _DIFY),
+    Ask("no such collection", "POST", "/v1/dify/retrieval", _DIFY | {"knowledge_id": "nowhere"}),
+    Ask("no question", "POST", "/v1/dify/retrieval", _DIFY | {"query": ""}),
+    Ask("without a count", "POST", "/v1/dify/retrieval", _DIFY | {"retrieval_setting": {}}),
+    Ask("a condition", "POST", "/v1/dify/retrieval", _DIFY | {"metadata_condition": _CONTAINS}),
+    Ask("as Dify tries out an address", "POST", "/v1/dify/retrieval"),
+]
 EDGES = [
     Ask("health, with every header", "GET", "/health", shown=EVERY_HEADER, until=_healthy),
     wrong_method("POST", "/health"),

@@ -14,6 +14,7 @@ PARTS = {
     "v1-documents": asks_documents.DOCUMENTS,
     "api-v1-documents": asks_documents.UPLOADS,
     "api-v1-embeddings": asks_documents.EMBEDDINGS,
+    "v1-sources": asks_documents.SOURCES,
     "v1-search": asks_questions.SEARCHES,
     "v1-query": asks_questions.ANSWERS,
     "api-v1-rag-ask": asks_questions.RAG_ASK,
@@ -25,13 +26,16 @@ PARTS = {
     "edges": asks_questions.EDGES,
     "openai": asks_questions.OPENAI,
     "v1-webhooks": asks_documents.WEBHOOKS,
+    "dify": asks_questions.DIFY,
 }
 
 
 @pytest.fixture(scope="session")
 def golden_stack(_session_stacks: Callable[..., Stack]) -> Stack:
     """With the defaults, but that files may have 1 MB, and that nothing is answered from a cache."""
-    return _session_stacks(workers=1, KNOWLEX_MAX_UPLOAD_MB="1", KNOWLEX_CACHE="off")
+    return _session_stacks(
+        workers=1, KNOWLEX_MAX_UPLOAD_MB="1", KNOWLEX_CACHE="off", KNOWLEX_SOURCE_FOLDERS="/srv/knowlex"
+    )
 
 
 @pytest.fixture(scope="session")

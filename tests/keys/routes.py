@@ -37,6 +37,7 @@ class Side:
     set_id: str = UNKNOWN_ID
     evaluation_id: str = UNKNOWN_ID
     query_id: str = UNKNOWN_ID
+    source_id: str = UNKNOWN_ID
 
     @property
     def ids(self) -> dict[str, str]:
@@ -49,6 +50,7 @@ class Side:
             "set_id": self.set_id,
             "evaluation_id": self.evaluation_id,
             "query_id": self.query_id,
+            "source_id": self.source_id,
             "conversation_id": self.query_id,  # of its first question
             "webhook_id": UNKNOWN_ID,
             "number": "1",
@@ -85,6 +87,11 @@ def _feedback(side: Side) -> Request:
     return {"json": {"query_id": side.query_id, "rating": "thumbs_up"}}
 
 
+def _source(side: Side) -> Request:
+    config = {"path": "/srv/papers"}
+    return {"json": {"name": f"New {new_id()}", "collection": side.name, "kind": "folder", "config": config}}
+
+
 def _chat(side: Side) -> Request:
     model = f"knowlex/{side.collection_id}"
     return {"json": {"model": model, "messages": [{"role": "user", "content": QUESTION}]}}
@@ -100,11 +107,15 @@ BODIES: dict[tuple[str, str], Callable[[Side], Request]] = {
     ("POST", "/v1/search"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
     ("POST", "/v1/query"): lambda side: {"json": {"query": QUESTION, "collections": [side.name]}},
     ("POST", "/v1/chat/completions"): _chat,
+    ("POST", "/v1/dify/retrieval"): lambda side: {
+        "json": {"knowledge_id": side.name, "query": QUESTION, "retrieval_setting": {"top_k": 5}}
+    },
     ("POST", "/mcp"): _tool_call,
     ("POST", "/v1/ingest"): _ingest,
     ("POST", "/v1/question_sets"): _questions,
     ("POST", "/v1/evaluations"): _evaluation,
     ("POST", "/v1/feedback"): _feedback,
+    ("POST", "/v1/sources"): _source,
     ("PUT", "/v1/documents/<document_id>"): lambda _: FILE,
     ("PATCH", "/v1/collections/<collection_id>"): lambda _: {"json": {"description": "changed"}},
     ("PATCH", "/v1/webhooks/<webhook_id>"): lambda _: {"json": {"events": ["job.ended"]}},

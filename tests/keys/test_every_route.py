@@ -23,6 +23,7 @@ READING = (
     "/v1/queries/<query_id>/replay",
     "/v1/feedback",
     "/v1/chat/completions",
+    "/v1/dify/retrieval",
     "/v1/embeddings",
 )
 ITEM = """
@@ -56,6 +57,17 @@ EVALUATION = """
     VALUES (%s, %s, ARRAY[%s::uuid], '[{"name": "default", "settings": {}}]', false, 'failed', %s, 1, 0,
         0, now())
 """
+SOURCE = """
+    INSERT INTO documents_source (id, collection_id, name, kind, config, secret, state, stage, run, dry_run,
+        counts, error, attempts, brought_by, created_at)
+    VALUES (%s, %s, %s, 'folder', '{"path": "/srv/papers"}', '', 'failed', '', 1, false, '{}', %s, 0, '',
+        now())
+"""
+SOURCE_ITEM = """
+    INSERT INTO documents_sourceitem (id, source_id, path, size_bytes, version, checksum, owned, state,
+        reason, listed_version, listed_size, listed_in, step)
+    VALUES (%s, %s, %s, 0, '', '', false, 'skipped', '', '', 0, 1, '')
+"""
 
 
 def make_side(stack: Stack, name: str, marker: str) -> Side:
@@ -77,6 +89,9 @@ def make_side(stack: Stack, name: str, marker: str) -> Side:
     stack.sql(QUESTION_SET, set_id, f"Set {marker}", f"About {marker}", collection_id)
     stack.sql(SET_QUESTION, set_id, f"What is {marker}?")
     stack.sql(EVALUATION, run_id, set_id, collection_id, f"No {marker}.")
+    source_id = new_id()
+    stack.sql(SOURCE, source_id, collection_id, f"Source {marker}", f"No {marker}.")
+    stack.sql(SOURCE_ITEM, new_id(), source_id, f"{marker}.md")
     return Side(
         name,
         marker,
@@ -86,6 +101,7 @@ def make_side(stack: Stack, name: str, marker: str) -> Side:
         str(set_id),
         str(run_id),
         asked["query_id"],
+        str(source_id),
     )
 
 
@@ -115,6 +131,7 @@ def everything(stack: Stack, side: Side) -> dict[str, list[str]]:
         "documents_ingestjob": own,
         "documents_ingestitem": own,
         "embeddings_embedding": own,
+        "documents_source": own,
         "rag_questionset": own,
         "rag_evaluation": f"'{side.collection_id}' = ANY(collection_ids)",
         "rag_query": f"'{side.collection_id}' = ANY(collection_ids)",

@@ -1,10 +1,12 @@
-"""OpenAI's client with keys: without one, with a wrong one, and with the key of one collection."""
+"""OpenAI's client, Dify and our own client: without a key, with a wrong one, with that of one collection."""
 
+import httpx
 import openai
 import pytest
 
+from knowlex_client import Forbidden, Knowlex, Unauthorized
 from tests.keys.key_factory import as_key, make_key
-from tests.platform import talk
+from tests.platform import talk, test_dify
 from tests.platform.test_openai import BELFRY, TALL, asked, client_of
 from tests.support.api import assert_openai_error
 from tests.support.stack import Stack
@@ -53,3 +55,34 @@ def test_a_bound_read_key_sees_and_asks_its_own(keyed: Stack, bound: str):
             call()
         assert "does not exist or you do not have access to it" in raised.value.message
     assert client.embeddings.create(model="knowlex", input="x").data
+
+
+def test_dify_is_told_its_own_codes(keyed: Stack, bound: str):
+    for sent, knowledge, status, code in (
+        (f"Bearer {bound}", "ours", 200, None),
+        (f"Bearer {bound}", "theirs", 403, 1002),
+        (f"Bearer {bound}", "nowhere", 404, 2001),
+        (f"Bearer {bound[:-1]}", "ours", 401, 1002),
+        (bound, "ours", 401, 1001),
+        ("", "ours", 401, 1001),
+    ):
+        client = httpx.Client(base_url=keyed.url, headers={"Authorization": sent}, timeout=90)
+        reply = test_dify.asked(client, TALL, knowledge_id=knowledge)
+        assert (reply.status_code, reply.json().get("error_code")) == (status, code), reply.text
+    tried_out = as_key(keyed, bound).post(test_dify.PATH)  # as Dify does when an endpoint is saved
+    assert tried_out.status_code not in (403, 404, 502)
+
+
+def test_our_own_client_takes_address_and_key_from_the_environment(
+    keyed: Stack, bound: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("KNOWLEX_URL", keyed.url)
+    with Knowlex(key=bound[:-1]) as stranger, pytest.raises(Unauthorized) as raised:
+        stranger.ask(TALL)
+    assert raised.value.code == "UNAUTHORIZED"
+    monkeypatch.setenv("KNOWLEX_API_KEY", bound)
+    with Knowlex() as client:
+        assert [one.name for one in client.collections()] == ["ours"]
+        assert {one.document_name for one in client.ask(TALL).citations} == {"ours.txt"}
+        with pytest.raises(Forbidden):
+            client.create_collection("more")

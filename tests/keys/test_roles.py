@@ -24,6 +24,7 @@ LISTS = {
     "/v1/conversations": "conversations",
     "/v1/question_sets": "question_sets",
     "/v1/evaluations": "evaluations",
+    "/v1/sources": "sources",
 }
 NOTICED_S = 5
 

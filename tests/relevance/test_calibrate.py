@@ -15,7 +15,9 @@ from embeddings.embedders.ollama import OllamaEmbedder
 from embeddings.models import EmbeddingModel
 from embeddings.services import active_model
 from knowlex.base.errors import InvalidInput
+from rag.ranking.logits import logistic, logit_of
 from rag.relevance.assessment import assess
+from rag.relevance.calibrator import level_by_questions
 from rag.relevance.fitting import Labelled, described_pairs, read_labelled
 from tests.provider import Provider
 from tests.relevance.asking import passage, retrieval
@@ -56,6 +58,27 @@ def test_fitted_weights_are_stored_with_the_active_model_and_used(tmp_path: Path
     right, wrong = assess(asked, found, stored).passages
     assert right.relevance > wrong.relevance
     assert (right, wrong) != assess(asked, found, None).passages
+
+
+def test_a_level_moves_what_ships_and_what_was_fitted() -> None:
+    asked = question(7)
+    found = retrieval(asked, [passage(1, fact(7)), passage(2, fact(8))])
+    shipped, lower = (assess(asked, found, stored).passages for stored in (None, {"level": -1.0}))
+    assert logit_of(lower[0].relevance) == pytest.approx(logit_of(shipped[0].relevance) - 1)
+    assert assess(asked, found, {"level": float("nan")}).passages == shipped
+
+
+def test_questions_set_a_level_from_where_the_one_before_had_been() -> None:
+    judged = [(0.9, True)] * 15 + [(0.85, False)] * 10
+    first = level_by_questions(judged, None, source="ours.jsonl")
+    assert first["level"] < 0
+    assert (first["questions"], first["answered"], first["source"]) == (25, 15, "ours.jsonl")
+    moved = [(logistic(logit_of(chance) + first["level"]), label) for chance, label in judged]
+    again = level_by_questions(moved, {**first, "intercept": 1.0}, source="ours.jsonl")
+    assert again["level"] == pytest.approx(first["level"], abs=0.01)
+    assert again["intercept"] == 1.0
+    shown = EmbeddingModelAdmin(EmbeddingModel, admin.site).relevance(EmbeddingModel(calibration=again))
+    assert shown.startswith("level by 25 questions of ours.jsonl, 20")
 
 
 @pytest.mark.django_db

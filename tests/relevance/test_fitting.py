@@ -5,7 +5,7 @@ import random
 import pytest
 
 from rag.relevance.features import Features
-from rag.relevance.fitting import COSINES, Pair, fit
+from rag.relevance.fitting import COSINES, Pair, fit, fit_level
 from rag.relevance.reliability import calibration_error
 
 
@@ -56,6 +56,24 @@ def test_a_pair_that_counts_twice_is_two_pairs() -> None:
 def test_pairs_of_one_kind_cannot_be_fitted() -> None:
     with pytest.raises(ValueError, match="Both"):
         fit([p for p in pairs(30) if p.relevant])
+
+
+def test_a_level_falls_where_questions_without_an_answer_reach_the_threshold() -> None:
+    answered, unanswered = [3.0] * 30, [2.5] * 20  # the default threshold is 1.39
+    labels = [True] * 30 + [False] * 20
+    level = fit_level([*answered, *unanswered], labels)
+    assert level < 0
+    assert fit_level([-1.0] * 30 + [-4.0] * 20, labels) > 0  # it rises where all are refused
+
+
+def test_few_questions_move_a_level_less_than_many() -> None:
+    few, many = (fit_level([3.0, 2.5] * n, [True, False] * n) for n in (10, 200))
+    assert many < few < 0
+
+
+def test_a_level_that_fits_stays() -> None:
+    logits = [1.39 + step / 10 for step in range(-20, 21)]
+    assert fit_level(logits * 2, [True] * 41 + [False] * 41) == pytest.approx(0, abs=0.05)
 
 
 def test_perfect_chances_have_no_calibration_error() -> None:

@@ -18,7 +18,11 @@ from tests.stack.up import Up, environment, manage
 from tests.support import processes
 from tests.support.environment import PROJECT
 
-PAGES = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md"))]
+CLIENT = "knowlex_client/README.md"
+PAGES = [
+    *(PROJECT / name for name in ("README.md", "CONTRIBUTING.md", CLIENT)),
+    *sorted((PROJECT / "docs").glob("*.md")),
+]
 # Programs of others, which these tests do not have.
 FOREIGN = {
     "docker",
@@ -28,6 +32,7 @@ FOREIGN = {
     "journalctl",
     "cat",
     "cp",
+    "pip",
     "git",
     "export",
     ".",
@@ -101,7 +106,7 @@ def without_data_dir(name: str, options: list[str]) -> list[str]:
 
 
 def test_the_variables_that_pages_name_exist() -> None:
-    of_clients = " KNOWLEX_WRITE_GOLDEN KNOWLEX_API_KEY"  # no settings of the server
+    of_clients = " KNOWLEX_WRITE_GOLDEN KNOWLEX_API_KEY KNOWLEX_URL"  # no settings of the server
     known = (PROJECT / ".env.example").read_text() + of_clients
     for page in PAGES:
         for name in set(re.findall(r"\bKNOWLEX_[A-Z_]*[A-Z]\b", page.read_text())):
@@ -199,6 +204,16 @@ def test_what_the_readme_says_works(up: Up) -> None:
     printed = type_in(up, blocks_of("README.md"))
     assert "Supreme Court of the United States" in printed
     assert "[1] nikola-tesla.pdf, page 2 (exact): “In 1943" in printed
+
+
+def test_what_the_clients_pages_say_works(up: Up) -> None:
+    program = blocks_of(CLIENT, "python").replace("http://localhost:8080", up.ready())
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, timeout=200
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Supreme Court of the United States" in done.stdout
+    assert "records" in type_in(up, blocks_of("docs/clients.md"))
 
 
 def test_what_the_page_on_webhooks_says_works(up: Up) -> None:

@@ -51,6 +51,7 @@ UNUSABLE = [
     ("KNOWLEX_RATE_LIMIT", "often"),
     ("KNOWLEX_URL_INGEST", "perhaps"),
     ("KNOWLEX_URL_ALLOWED_HOSTS", "http://intranet"),
+    ("KNOWLEX_SOURCE_FOLDERS", "papers"),
     ("KNOWLEX_DATA_DIR", __file__),
     ("KNOWLEX_CHUNK_OVERLAP", "200"),
     ("MIN_CONFIDENCE_THRESHOLD", "2"),

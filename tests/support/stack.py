@@ -32,7 +32,7 @@ DOCUMENT_TABLES = (
     "documents_idempotencyrecord, documents_apikey, documents_apikeycollection, documents_collectionchange, "
     "rag_querycount, rag_questionset, rag_setquestion, rag_evaluation, rag_evaluationresult, "
     "rag_query, rag_candidates, rag_response, rag_citation, rag_feedback, documents_collectionmember, "
-    "documents_webhook, documents_webhookdelivery"
+    "documents_source, documents_sourceitem, documents_webhook, documents_webhookdelivery"
 )
 EMBEDDING_TABLES = (
     "embeddings_embedding, embeddings_sentencevectors, embeddings_embeddingrequest, embeddings_embeddingrun, "
@@ -66,6 +66,7 @@ class Stack:
             "KNOWLEX_WORKERS": str(max(1, workers)),
             "KNOWLEX_RATE_LIMIT": "1000000/day",
             "KNOWLEX_CACHE": "on",
+            "KNOWLEX_SOURCE_FOLDERS": str(folder / "sources"),
             **env,
         }
 

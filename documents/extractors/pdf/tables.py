@@ -142,7 +142,10 @@ def _is_figure(cell: Cell) -> bool:
 
 
 def _is_unit(cell: Cell) -> bool:
-    return len(cell.text) < _CELL_CHARS and _UNIT.fullmatch(cell.text) is not None
+    """Tell if it is a unit of the whole table; "2023 $ million" names a column."""
+    if len(cell.text) >= _CELL_CHARS or _YEAR.match(cell.text):
+        return False
+    return _UNIT.fullmatch(cell.text) is not None
 
 
 def _join_level(page: RawPage) -> list[_Line]:

@@ -1,8 +1,8 @@
 """The protocol by which a jailed child reports to its parent: framed messages over one pipe.
 
 A frame is its kind (one byte), the length of its body (4 bytes, big endian) and the body. An extraction is
-one line of JSON, then its text as UTF-8. What comes out of the jail is as little to be trusted as the file:
-the parent limits the size of every frame and checks its content.
+one line of JSON, then its text as UTF-8, then the files that came with it. What comes out of the jail is as
+little to be trusted as the file: the parent limits the size of every frame and checks its content.
 """
 
 import json
@@ -10,14 +10,18 @@ import os
 import struct
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from select import POLLIN, poll
 from typing import Any, get_args
 
 from documents.extractors.failures import MAX_PAGES, MAX_TEXT_BYTES, Unreadable
 from documents.protocols import OnProgress
+from documents.text.characters import clean_filename
 from documents.types import (
     ALL_SOURCES,
+    MAX_ATTACHED_BYTES,
+    MAX_ATTACHMENTS,
+    Attachment,
     Block,
     ChunkType,
     ExtractedPage,
@@ -30,7 +34,7 @@ from documents.types import (
 )
 
 MAX_HEADER_BYTES = 8 * 1024 * 1024
-MAX_RESULT_BYTES = MAX_HEADER_BYTES + MAX_TEXT_BYTES
+MAX_RESULT_BYTES = MAX_HEADER_BYTES + MAX_TEXT_BYTES + MAX_ATTACHED_BYTES
 _KINDS = frozenset(get_args(ChunkType))
 
 
@@ -43,11 +47,13 @@ class BrokenResult(Exception):
 
 
 def pack(extraction: Extraction) -> bytes:
-    header = asdict(extraction)
+    files = extraction.attachments
+    header = asdict(replace(extraction, text="", attachments=()))
     del header["text"]
     text = extraction.text.encode()
     header["text_bytes"] = len(text)
-    return _pack_header(header) + text
+    header["attachments"] = [[file.filename, len(file.data)] for file in files]
+    return b"".join((_pack_header(header), text, *(file.data for file in files)))
 
 
 def pack_failure(failure: Unreadable) -> bytes:
@@ -60,14 +66,17 @@ def _pack_header(header: dict[str, Any]) -> bytes:
 
 def unpack(raw: bytes) -> Extraction:
     """Return the extraction. Raises Unreadable if that is the result, BrokenResult if it is not whole."""
-    line, _, text_bytes = raw.partition(b"\n")
+    line, _, body = raw.partition(b"\n")
     try:
         header = json.loads(line)
         if "unreadable" in header:
             raise Unreadable(str(header["unreadable"]))
-        if header.pop("text_bytes") != len(text_bytes):
+        text_bytes = header.pop("text_bytes")
+        attachments = _parse_attachments(header.pop("attachments"), body[text_bytes:])
+        text = body[:text_bytes]
+        if len(text) != text_bytes:
             raise BrokenResult("cut off")
-        return _parse_extraction(header, text_bytes.decode())
+        return replace(_parse_extraction(header, text.decode()), attachments=attachments)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:
         raise BrokenResult("not an extraction") from exc
 
@@ -90,6 +99,17 @@ def _parse_extraction(header: dict[str, Any], text: str) -> Extraction:
     if "\x00" in text or not kinds_known or not all(isinstance(word, str) for word in words):
         raise BrokenResult("not an extraction")
     return Extraction(text=text, pages=pages, headings=headings, blocks=blocks, warnings=warnings, **header)
+
+
+def _parse_attachments(given: list[tuple[str, int]], body: bytes) -> tuple[Attachment, ...]:
+    """Return the files behind the text. The names are cleaned again: they are as little to be trusted."""
+    attachments, start = [], 0
+    for filename, size in given[:MAX_ATTACHMENTS]:
+        attachments.append(Attachment(clean_filename(str(filename)), body[start : start + size]))
+        start += size
+    if start != len(body) or any(size < 0 for _, size in given):
+        raise BrokenResult("cut off")
+    return tuple(attachments)
 
 
 def _parse_block(head: dict[str, Any] | None = None, **values: Any) -> Block:

@@ -16,12 +16,13 @@ from knowlex.web.shapes import (
     Count,
     Object,
     OutputShape,
+    TextOrNull,
     Time,
     Unchecked,
     number_text,
     read_parameters,
 )
-from rag.api.answers import ContradictedClaim
+from rag.api.answers import PLACE, ContradictedClaim
 from rag.api.v1.explanations import PastCitation, QuerySummary, citation_body, summary
 from rag.api.v1.parameters import Cursor, NamesHolding
 from rag.history import conversations
@@ -55,6 +56,7 @@ class TurnSource(OutputShape):
     document_id: UUID
     document_name: str | None
     page_number: int | None
+    place: Annotated[TextOrNull, Field(description=PLACE)]
     content_snippet: str | None
 
 

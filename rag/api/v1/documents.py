@@ -1,7 +1,7 @@
 """/v1/documents: what is stored or on its way; replacing, retrying and deleting it."""
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +13,7 @@ from documents.ingest.requests import RAW_TYPES, IngestForm, ReplaceRequest, rec
 from documents.library import listing
 from documents.library.collections import find_collection
 from documents.library.listing import DocumentFilter, page_report
+from documents.types import Source
 from embeddings.ingest import documents
 from embeddings.tasks import hint_delivery
 from embeddings.vectors.rows import fetch_model_names
@@ -76,9 +77,7 @@ class PlatformDocument(OutputShape):
     collection_id: UUID
     job_id: UUID | None
     source: DocumentOrigin
-    type: Annotated[
-        TextOrNull, Field(json_schema_extra={"enum": ["pdf", "markdown", "html", "docx", "text", None]})
-    ]
+    type: Annotated[TextOrNull, Field(json_schema_extra={"enum": [*map(str.lower, get_args(Source)), None]})]
     title: str
     language: Annotated[TextOrNull, Field(description="ISO 639-1 code; null if it is not known.")]
     filename: Annotated[str, Field(validation_alias="original_filename")]

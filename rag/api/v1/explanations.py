@@ -5,6 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from documents.text.headings import describe_place
 from knowlex.web.shapes import (
     Count,
     Number,
@@ -17,6 +18,7 @@ from knowlex.web.shapes import (
 from rag.api.answers import (
     CONTRADICTED,
     NOT_ENOUGH,
+    PLACE,
     ContradictedClaim,
     StageTimes,
     SupportOf,
@@ -113,6 +115,7 @@ class PastCitation(OutputShape):
     document_name: Annotated[str | None, Field(description="As it is called now; null if it was deleted.")]
     title: str | None
     page_number: int | None
+    place: Annotated[TextOrNull, Field(description=PLACE)]
     quoted_text: str | None
     start_char: Count
     end_char: Count
@@ -269,4 +272,5 @@ def _answer(query: Any, response: Any) -> str | None:
 def citation_body(citation: Any) -> PastCitation:
     status = "gone" if citation.gone else citation.status
     withheld = {"title": None, "quoted_text": None} if status == "gone" else {}
-    return PastCitation.of(citation, status=status, message=MESSAGES[status], **withheld)
+    place = describe_place(page=citation.page_number, **citation.where) if citation.where else ""
+    return PastCitation.of(citation, status=status, message=MESSAGES[status], place=place, **withheld)

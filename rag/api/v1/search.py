@@ -12,6 +12,7 @@ from knowlex.web.openapi import answer, operation
 from knowlex.web.responses import plain_json_response
 from knowlex.web.shapes import Count, Number, OutputShape, Share, TextOrNull, read_body
 from rag.answering import services
+from rag.api.answers import PLACE
 from rag.api.v1.questions import SearchRequest
 from rag.types.retrieval import Passage, Rewriting, SearchResult
 
@@ -25,6 +26,7 @@ class SearchResultShape(OutputShape):
     chunk_index: Count
     content: str
     page_number: int | None
+    place: Annotated[TextOrNull, Field(description=PLACE)]
     last_page: int | None
     chapter: TextOrNull
     section: TextOrNull

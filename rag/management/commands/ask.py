@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 if TYPE_CHECKING:
-    import httpx2
+    from knowlex_client.models import QueryAnswer, QueryCitation
 
-PATH, LONGEST_QUOTE = "/v1/query", 160
+LONGEST_QUOTE = 160
 PATIENCE_S = 30.0  # beyond the time that the server gives a question
 
 
 class Command(BaseCommand):
-    help = "Ask a question. The answer comes with its citations: document, page, support and quote."
+    help = "Ask a question. The answer comes with its citations: document, place, support and quote."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("question")
@@ -27,62 +27,57 @@ class Command(BaseCommand):
         parser.add_argument("--api-key", default="", help="where the server that runs asks for one")
 
     def handle(self, *args: Any, question: str, as_json: bool, **options: Any) -> None:
-        request: dict[str, Any] = {"query": question}
-        if options["collection"]:
-            request["collections"] = options["collection"]
-        body = _ask(request, options["api_key"])
+        answer = _ask(question, options["collection"], options["api_key"])
         if as_json:
+            body = answer.model_dump(mode="json", exclude_unset=True)
             self.stdout.write(json.dumps(body, indent=2, ensure_ascii=False))
             return
-        self.stdout.write(body["answer"])
-        for citation in body["citations"]:
+        self.stdout.write(answer.answer)
+        for citation in answer.citations:
             self.stdout.write(_describe(citation))
 
 
-def _ask(request: dict[str, Any], api_key: str) -> dict[str, Any]:
-    """Return the response to a question. Raises CommandError with the server's own message."""
-    import httpx2
+def _ask(question: str, collections: list[str], api_key: str) -> QueryAnswer:
+    """Return the answer. Raises CommandError with the server's own message."""
     from django.conf import settings
 
-    from knowlex.embedded.data_folder import served_at
+    from knowlex.embedded.data_folder import reached_at
+    from knowlex_client import ApiError, Knowlex, KnowlexError
 
-    address = served_at(settings.DATA_DIR)
-    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    timeout = settings.ANSWER_TIMEOUT_S + PATIENCE_S
+    address = reached_at(settings.DATA_DIR)
+    timeout_s = settings.ANSWER_TIMEOUT_S + PATIENCE_S
     try:
         if address is None:
-            response = asyncio.run(_ask_here(request))
-        else:
-            reachable = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-            response = httpx2.post(f"{reachable}{PATH}", json=request, headers=headers, timeout=timeout)
-        body: dict[str, Any] = response.json()
-    except (httpx2.HTTPError, ValueError) as exc:
-        raise CommandError(f"{address} does not answer: {exc}") from exc
-    if response.status_code != 200:
-        raise CommandError(body.get("message") or f"The server answered {response.status_code}.")
-    return body
+            return asyncio.run(_ask_here(question, collections))
+        with Knowlex(address, key=api_key, timeout_s=timeout_s) as client:
+            return client.ask(question, collections=collections)
+    except ApiError as exc:
+        raise CommandError(exc.message) from exc
+    except KnowlexError as exc:
+        raise CommandError(str(exc)) from exc
 
 
-async def _ask_here(request: dict[str, Any]) -> httpx2.Response:
+async def _ask_here(question: str, collections: list[str]) -> QueryAnswer:
     """Ask the application in this process. Whoever can read the data folder needs no key."""
     import httpx2
     from django.conf import settings
     from django.utils.module_loading import import_string
 
+    from knowlex_client import AsyncKnowlex
     from rag.management.event_loop import close_after
 
     logging.disable(logging.WARNING)  # no broker runs here, and this process serves nobody else
     settings.REQUIRE_API_KEY = False
     transport = httpx2.ASGITransport(app=import_string(settings.ASGI_APPLICATION))
-    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        return await close_after(client.post(PATH, json=request))
+    async with AsyncKnowlex("http://localhost", http=httpx2.AsyncClient(transport=transport)) as client:
+        return await close_after(client.ask(question, collections=collections))
 
 
-def _describe(citation: dict[str, Any]) -> str:
+def _describe(citation: QueryCitation) -> str:
     """Return a line on one citation: number, document, page, support and quote."""
-    page = f", page {citation['page_number']}" if citation["page_number"] else ""
-    quote = " ".join(citation["quoted_text"].split())
+    place = f", {citation.place}" if citation.place else ""
+    quote = " ".join(citation.quoted_text.split())
     if len(quote) > LONGEST_QUOTE:
         quote = quote[: LONGEST_QUOTE - 1] + "…"
-    document = f"[{citation['citation_index']}] {citation['document_name']}{page}"
-    return f"  {document} ({citation['support']}): “{quote}”"
+    document = f"[{citation.citation_index}] {citation.document_name}{place}"
+    return f"  {document} ({citation.support}): “{quote}”"

@@ -14,8 +14,8 @@ class Command(BaseCommand):
     help = (
         "Fits relevance to labelled pairs for the active embedding model and stores the weights with it. A "
         'line each: {"question": ..., "passage": ..., "relevant": true}, and "title" if the passage has one; '
-        "at least 50 relevant and 50 irrelevant ones. Or to a question set: what the search "
-        "finds for its questions is judged as in an evaluation. A configured reranker's scores count, too."
+        "at least 50 relevant and 50 irrelevant ones. A configured reranker's scores count, too. Or its "
+        "level to a question set, 50 questions say, of which at least 10 have no answer in the documents."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -57,26 +57,23 @@ class Command(BaseCommand):
 
 
 def _fit(options: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
-    """Fit relevance. before: the calibration so far, whose scale of cosines the search was made with."""
+    """Fit relevance. before: the calibration so far, by which the search for a question set judges."""
     from embeddings.registry import embedder_for
     from embeddings.services import active_model
     from knowlex.runtime.components import component
     from rag.answering import parts
-    from rag.management.evaluation import load_scope, make_pairs
+    from rag.management.evaluation import judge_questions, load_scope
     from rag.management.event_loop import close_after
     from rag.protocols import Reranker
-    from rag.relevance.calibrator import calibrate, calibration_of
+    from rag.relevance.calibrator import calibrate, level_by_questions
     from rag.relevance.fitting import read_labelled
     from rag.rerankers.by_model import ModelReranker
 
     if options["questions"]:
         collections, cases = load_scope(options["questions"], options["collection"])
-        pairs, rerank_model = asyncio.run(
-            close_after(make_pairs(cases, parts.build_pipeline(), [one.id for one in collections]))
-        )
-        source = options["source"] or Path(options["questions"]).name
-        known = {name: before[name] for name in ("base", "spread") if before and name in before}
-        return calibration_of(pairs, source=source, rerank_model=rerank_model) | known
+        ids = [collection.id for collection in collections]
+        judged = asyncio.run(close_after(judge_questions(cases, parts.build_pipeline(), ids)))
+        return level_by_questions(judged, before, source=options["source"] or Path(options["questions"]).name)
     path: Path = options["pairs"]
     with path.open(encoding="utf-8") as lines:
         labelled = read_labelled(lines)

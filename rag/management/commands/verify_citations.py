@@ -32,20 +32,20 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         from knowlex.runtime.components import component
+        from knowlex_client import Knowlex, KnowlexError
         from rag.protocols import ClaimJudge
-        from rag.verification import AnswerLibrary, ServerFailed, check_citations
+        from rag.verification import AnswerLibrary, check_citations
 
         days = options["since"]
         since = datetime.now(UTC) - timedelta(days=days) if days else None
-        library, counts = AnswerLibrary(options["url"], options["api_key"]), Counter[str]()
+        counts, judge = Counter[str](), component("CLAIM_JUDGE", ClaimJudge)
         try:
-            judge = component("CLAIM_JUDGE", ClaimJudge)
-            for fault in check_citations(library, judge, counts, since=since, limit=options["limit"]):
-                self.stdout.write(fault)
-        except ServerFailed as exc:
+            with Knowlex(options["url"], key=options["api_key"]) as client:
+                library = AnswerLibrary(client)
+                for fault in check_citations(library, judge, counts, since=since, limit=options["limit"]):
+                    self.stdout.write(fault)
+        except KnowlexError as exc:
             raise CommandError(str(exc)) from exc
-        finally:
-            library.close()
         for row in ROWS:
             self.stdout.write(f"{row:<13}{counts[row]:>8}")
         if counts["faults"]:

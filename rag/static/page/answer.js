@@ -19,10 +19,13 @@ export const SUPPORT = {
   },
 };
 
-/** The place of a citation in a document: file name and page. @param {{document_name: string, page_number?: number | null}} source */
+/** The place of a citation in a document: file name and page, slide, rows or chapter. @param {{document_name: string, page_number?: number | null, place?: string | null}} source */
 export function placeOf(source) {
   const name = source.document_name || t("a deleted document");
-  return source.page_number ? t("{name}, page {page}", { name, page: source.page_number }) : name;
+  const { place, page_number: page } = source;
+  if (page && place === `slide ${page}`) return t("{name}, slide {page}", { name, page });
+  if (page && (!place || place === `page ${page}`)) return t("{name}, page {page}", { name, page });
+  return place ? `${name}, ${place}` : name;
 }
 
 /**

@@ -4,6 +4,7 @@ import { Component, html, useEffect, useRef, useState } from "./vendor/preact-ht
 import { call, query } from "./api.js";
 import { dateTime, duration, fileSize, number, t, tn } from "./i18n.js";
 import { addressWith, navigate } from "./routing.js";
+import { Sources } from "./sources.js";
 import { droppedFiles, progressOf, uploads } from "./upload.js";
 
 const STATUS = {
@@ -13,7 +14,7 @@ const STATUS = {
   failed: () => t("failed"),
 };
 const SORTS = { "-created_at": () => t("newest first"), created_at: () => t("oldest first"), title: () => t("by title"), "-size": () => t("largest first") };
-const TYPES = ["PDF", "MARKDOWN", "HTML", "DOCX", "TEXT"];
+const TYPES = ["PDF", "MARKDOWN", "HTML", "DOCX", "TEXT", "XLSX", "CSV", "PPTX", "ODT", "RTF", "EPUB", "EML", "MSG"];
 
 /** @param {{parameters: URLSearchParams, collections: any[], say: (text: string) => void, onChanged: () => void}} props */
 export function DocumentsView({ parameters, collections, say, onChanged }) {
@@ -29,6 +30,7 @@ export function DocumentsView({ parameters, collections, say, onChanged }) {
   return html`<section class="documents">
     <h1>${t("Documents")}</h1>
     <${DropZone} collections=${collections} chosen=${wanted.collection} onEnded=${() => { list.reload(); onChanged(); }} />
+    <${Sources} collections=${collections} say=${say} onChanged=${() => { list.reload(); onChanged(); }} />
     <form class="filters" role="search" onSubmit=${(event) => event.preventDefault()}>
       <input type="search" value=${wanted.q} maxlength="200" placeholder=${t("Find by name or title")} aria-label=${t("Find by name or title")} onInput=${set("q")} />
       <${Choice} label=${t("Collection")} value=${wanted.collection} onChange=${set("collection")} options=${[["", t("all collections")], ...collections.map(({ name }) => [name, name])]} />
@@ -211,10 +213,10 @@ export function DocumentView({ id, collections, say, onChanged }) {
     <${Facts} document=${document} collection=${collections.find((collection) => collection.id === document.collection_id)?.name} />
     <${DocumentActions} document=${document} reload=${load} remove=${remove} say=${say} />
     ${document.warnings.map((warning) => html`<p class="notice">⚠ ${warning}</p>`)}
-    <${PageStrip} pages=${pages} id=${id} />
+    <${PageStrip} pages=${pages} id=${id} type=${document.type} />
     <h2>${t("Passages")}</h2>
     <ul class="sources chunks">${chunks.map((chunk) => html`<li key=${chunk.id}><button type="button" onClick=${() => navigate(addressWith({ start: chunk.position.start_char, end: chunk.position.end_char, page: "" }))}>
-      <b>${chunk.position.page_number ? t("page {page}", { page: chunk.position.page_number }) : number(chunk.chunk_index + 1)}${chunk.metadata.section_title ? ` · ${chunk.metadata.section_title}` : ""}</b>
+      <b>${document.type === "xlsx" ? chunk.metadata.chapter : chunk.position.page_number ? t("page {page}", { page: chunk.position.page_number }) : number(chunk.chunk_index + 1)}${chunk.metadata.section_title ? ` · ${chunk.metadata.section_title}` : ""}</b>
       <span dir="auto">${chunk.content.slice(0, 240)}</span></button></li>`)}</ul>
     ${next && html`<p><button type="button" onClick=${readOn}>${t("More passages")}</button></p>`}
   </section>`;
@@ -266,8 +268,8 @@ function DocumentActions({ document, reload, remove, say }) {
 }
 
 /** All pages as a strip: the colour and the label say how each was read; a click opens it. */
-function PageStrip({ pages, id }) {
-  if (pages.length < 2) return null;
+function PageStrip({ pages, id, type }) {
+  if (pages.length < 2 || type !== "pdf") return null;
   const kind = (page) => (page.warnings.includes("image_only") ? "unread" : page.read_by);
   const kinds = [...new Set(pages.map(kind))];
   return html`<h2>${t("Pages")}</h2>

@@ -40,7 +40,7 @@ found AS MATERIALIZED (
         1 - distance AS score, distance AS tie
     FROM dense ORDER BY rank LIMIT $9
 )
-SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.checksum,
+SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.checksum, d.source,
     nullif(d.warnings, '[]') AS document_warnings, d.language,
     CASE WHEN d.warnings <> '[]' THEN (
         SELECT coalesce(jsonb_agg(number), '[]') FROM (

@@ -48,7 +48,7 @@ found AS MATERIALIZED (
         score AS sparse_score, score, 0 AS tie
     FROM sparse ORDER BY rank LIMIT $10
 )
-SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.checksum,
+SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.checksum, d.source,
     nullif(d.warnings, '[]') AS document_warnings, d.language,
     CASE WHEN d.warnings <> '[]' THEN (
         SELECT coalesce(jsonb_agg(number), '[]') FROM (

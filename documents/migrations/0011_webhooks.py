@@ -15,7 +15,7 @@ CASCADE = """
 
 
 class Migration(migrations.Migration):
-    dependencies = [("documents", "0009_table_heads")]
+    dependencies = [("documents", "0010_formats")]
 
     operations = [
         migrations.CreateModel(

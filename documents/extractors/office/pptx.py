@@ -1,0 +1,138 @@
+"""The reader of PowerPoint presentations: bytes -> Extraction, a page a slide. Runs in the sandbox only."""
+
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from typing import Any
+
+from pptx.enum.shapes import PP_PLACEHOLDER
+from pptx.oxml.ns import qn
+from pptx.package import Package
+
+from documents.extractors.composer import Composer
+from documents.extractors.failures import Unreadable
+from documents.extractors.packages import open_package, parse_xml, read_properties, refuse_strict
+from documents.types import Extraction
+
+BROKEN_PPTX = "The PPTX is damaged and cannot be read."
+NOTES = "Speaker notes"
+_MAX_DEPTH = 50
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_BODIES = frozenset({PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.VERTICAL_BODY})
+_FURNITURE = frozenset({PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER})
+
+
+def read_pptx(data: bytes) -> Extraction:
+    """Read slides from top to bottom, with tables, the figures of charts, and notes. Raises Unreadable."""
+    try:
+        with open_package(data, BROKEN_PPTX) as archive:
+            refuse_strict(archive, "ppt/presentation.xml")
+        # Not by pptx.Presentation, which refuses slide shows and templates.
+        presentation = Package.open(BytesIO(data)).main_document_part.presentation
+        composer = Composer()
+        for slide in presentation.slides:
+            composer.begin_page()
+            _compose_slide(slide, composer)
+        title, metadata = read_properties(presentation.core_properties)
+    except (Unreadable, MemoryError, RecursionError):
+        raise
+    except Exception as exc:  # KeyError, ValueError, XMLSyntaxError… for what is not as it should be
+        raise Unreadable(BROKEN_PPTX) from exc
+    title = "" if title == "PowerPoint Presentation" else title  # PowerPoint's own word for none
+    return composer.finish("PPTX", title=title, metadata=metadata)
+
+
+def _compose_slide(slide: Any, composer: Composer) -> None:
+    heading = slide.shapes.title
+    if heading is not None and heading.has_text_frame:
+        composer.add_heading(1, heading.text_frame.text)
+    for shape in _in_reading_order(slide.shapes, 0):
+        if heading is None or shape.shape_id != heading.shape_id:
+            _compose_shape(shape, slide, composer)
+            composer.end_block()
+    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+        composer.begin_part(2, NOTES)
+        composer.add_paragraph(_plain(slide.notes_slide.notes_text_frame.text))
+
+
+def _in_reading_order(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
+    """Yield shapes from top to bottom and from left to right, those of a group in its place."""
+    for shape in sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0)):
+        if hasattr(shape, "shapes") and depth < _MAX_DEPTH:
+            yield from _in_reading_order(shape.shapes, depth + 1)
+        else:
+            yield shape
+
+
+def _compose_shape(shape: Any, slide: Any, composer: Composer) -> None:
+    kind = shape.placeholder_format.type if shape.is_placeholder else None
+    if kind in _FURNITURE:
+        return
+    if getattr(shape, "has_table", False):
+        for row in shape.table.rows:
+            composer.add_row([_plain(cell.text) for cell in row.cells])
+    elif getattr(shape, "has_chart", False):
+        _compose_chart(shape.chart, composer)
+    elif shape.has_text_frame:
+        for paragraph in shape.text_frame.paragraphs:
+            if kind in _BODIES or paragraph.level:
+                composer.add_line(
+                    "list", f"- {paragraph.text}" if paragraph.text.strip() else "", indent=paragraph.level
+                )
+            else:
+                composer.add_paragraph(_plain(paragraph.text))
+    else:
+        _compose_diagram(shape, slide, composer)
+
+
+def _compose_chart(chart: Any, composer: Composer) -> None:
+    """Add the figures that a chart shows, as the file keeps them, a row a category.
+
+    From the XML: python-pptx refuses kinds of charts that it does not know, such as those in 3D.
+    """
+    space = chart._chartSpace
+    for title in space.iter(_C + "title"):
+        composer.add_paragraph("".join(run.text or "" for run in title.iter(qn("a:t"))))
+    series = [
+        (_read_points(one, "tx"), _read_points(one, "cat", "xVal"), _read_points(one, "val", "yVal"))
+        for one in space.iter(_C + "ser")
+    ]
+    composer.end_block()
+    composer.add_row(["", *(" ".join(name.values()) for name, _, _ in series)])
+    categories = next((names for _, names, _ in series if names), {})
+    for place in sorted({place for _, _, values in series for place in values}):
+        figures = (_plain_figure(values.get(place, "")) for _, _, values in series)
+        composer.add_row([categories.get(place, str(place + 1)), *figures])
+
+
+def _read_points(series: Any, *names: str) -> dict[int, str]:
+    """Return the points of a part of a series by their place; those of several levels together."""
+    points: dict[int, list[str]] = {}
+    for name in names:
+        for part in series.iterchildren(_C + name):
+            for point in part.iter(_C + "pt"):
+                value = point.findtext(_C + "v", "")
+                points.setdefault(int(point.get("idx", "0")), []).append(value)
+            if not points:
+                points = {0: [value.text or "" for value in part.iter(_C + "v")]}
+    return {place: " ".join(values) for place, values in points.items()}
+
+
+def _plain_figure(value: str) -> str:
+    """Return a figure without the last of its binary digits: 0.30000000000000004 is .3."""
+    try:
+        return f"{float(value):.10g}" if value else ""
+    except ValueError:
+        return value
+
+
+def _compose_diagram(shape: Any, slide: Any, composer: Composer) -> None:
+    """Add the texts of a SmartArt graphic, which are in a part of their own."""
+    for ids in shape._element.iter("{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"):
+        part = slide.part.related_part(ids.get(qn("r:dm")))
+        for paragraph in parse_xml(part.blob).iter(qn("a:p")):
+            text = "".join(run.text or "" for run in paragraph.iter(qn("a:t")))
+            composer.add_line("list", f"- {text}" if text.strip() else "")
+
+
+def _plain(text: str) -> str:
+    return text.replace("\v", "\n")
