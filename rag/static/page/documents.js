@@ -131,7 +131,7 @@ function DropZone({ collections, chosen, onEnded }) {
   const names = collections.some(({ name }) => name === "default") ? collections.map(({ name }) => name) : ["default", ...collections.map(({ name }) => name)];
   return html`<div class=${`drop ${over ? "over" : ""}`} onDragOver=${(event) => { event.preventDefault(); setOver(true); }}
       onDragLeave=${() => setOver(false)} onDrop=${onDrop}>
-    <p>${t("Drop files or folders here: PDF, Word, Markdown, HTML or text")}</p>
+    <p>${t("Drop files or folders here: PDF, office files, mail, e-books, web pages, Markdown or text")}</p>
     <p><label class="button primary">${t("Choose files")}<input type="file" multiple class="visually-hidden" onChange=${onChoose} /></label>
       <label class="button">${t("Choose a folder")}<input type="file" webkitdirectory class="visually-hidden" onChange=${onChoose} /></label>
       <label>${t("into")} <${Choice} label=${t("Collection of new documents")} value=${collection} onChange=${(event) => setCollection(event.target.value)} options=${names.map((name) => [name, name])} /></label></p>
