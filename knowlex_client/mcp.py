@@ -54,6 +54,8 @@ async def _relay(url: str, key: str, timeout_s: float) -> None:
     """Serve what the client asks of this process by asking the other server."""
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with httpx2.AsyncClient(headers=headers, timeout=timeout_s) as http:
+        await _check_key(http, url)
     async with (
         httpx2.AsyncClient(headers=headers, timeout=timeout_s) as http,
         Client(streamable_http_client(url, http_client=http)) as remote,
@@ -90,6 +92,14 @@ async def _relay(url: str, key: str, timeout_s: float) -> None:
         )
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def _check_key(http: httpx2.AsyncClient, url: str) -> None:
+    """Raise ConnectionFailed with what the server says of a wrong key, which the SDK keeps to itself."""
+    ping = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
+    reply = await http.post(url, json=ping, headers={"Accept": "application/json, text/event-stream"})
+    if reply.status_code in (401, 403):
+        raise ConnectionFailed(str(reply.json()["message"]))
 
 
 def _cursor(params: Any) -> str | None:

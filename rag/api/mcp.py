@@ -510,5 +510,5 @@ def _url(request: HttpRequest, document_id: UUID, **place: Any) -> str:
 
 
 def _title(passage: Passage) -> str:
-    title = passage.title or passage.document_name
-    return f"{title}, {re.sub('^page ', 'p. ', passage.place)}" if passage.place else title
+    title, place = passage.title or passage.document_name, re.sub("^page ", "p. ", passage.place)
+    return f"{title}, {place}" if place not in ("", title) else title

@@ -429,8 +429,8 @@ def test_stdio_with_a_bound_key_sees_its_collections_only(keyed_library: Stack):
     assert [result["title"] for result in told["results"]] == ["Vault"]
 
 
-def test_stdio_with_a_wrong_key_ends_without_a_word_on_standard_output(keyed_library: Stack):
+def test_stdio_with_a_wrong_key_says_so_and_not_on_standard_output(keyed_library: Stack):
     done = keyed_library.run("mcp", "--url", keyed_library.url, "--api-key", "kx_wrong")
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"{keyed_library.url} does not answer as it should" in done.stderr
+    assert f"{keyed_library.url} does not answer as it should: Invalid or expired API key" in done.stderr
     assert "Traceback" not in done.stderr

@@ -169,6 +169,10 @@ class Route:
             return True
         return not self.parameters and (method, self.path) in BODIES.keys() - IDS_IN_BODY
 
+    def refusal(self, method: str) -> int:
+        """The status for who is bound to another collection."""
+        return 403 if self.names_collection(method) or self.path in OF_ALL else 404
+
     def names_id(self, method: str) -> bool:
         return bool(self.parameters) or (method, self.path) in IDS_IN_BODY
 

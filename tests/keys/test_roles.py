@@ -52,8 +52,9 @@ def test_another_account_reaches_nothing_by_any_route(house: Stack, sides: tuple
             if (method, route.path) == ("POST", "/mcp"):  # a tool's failure is a result
                 assert "FORBIDDEN" in reply.text, reply.text[:300]
             elif route.names_id(method) or route.names_collection(method):
-                expected = 403 if route.names_collection(method) else 404
-                assert reply.status_code == expected, f"{method} {route.path}: {reply.text[:300]}"
+                assert reply.status_code == route.refusal(method), (
+                    f"{method} {route.path}: {reply.text[:300]}"
+                )
 
     assert everything(house, theirs) == before
 
