@@ -30,7 +30,7 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 
 @pytest.fixture(scope="module")
 def _stack(postgres: Postgres, s3: S3Server) -> Iterator[Stack]:
-    with Stack(postgres, environment.FOLDER / "s3", workers=1, env=s3.env(PREFIX)) as stack:
+    with Stack(postgres, environment.FOLDER / "bucket", workers=1, env=s3.env(PREFIX)) as stack:
         yield stack
 
 
