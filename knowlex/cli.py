@@ -32,6 +32,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Documents and questions": {
         "ingest": ("embeddings", "take in files and folders"),
+        "sync": ("embeddings", "list sources, or run them: folders, WebDAV and S3 that stay in sync"),
         "ask": ("rag", "ask a question; the answer comes with its citations"),
         "mcp": ("rag", "speak MCP on standard input and output, for assistants on this machine"),
         "explain": ("rag", "at which stage of a search a passage was lost"),
@@ -44,7 +45,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Quality": {
         "evaluate": ("rag", "measure search and answers on a question set"),
         "question_set": ("rag", "load, list, export and remove question sets"),
-        "calibrate": ("rag", "fit relevance to labelled pairs of your own"),
+        "calibrate": ("rag", "fit relevance to labelled pairs or questions of your own"),
         "verify_citations": ("rag", "check the citations of stored answers again"),
     },
     "Vectors": {
