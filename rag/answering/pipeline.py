@@ -97,10 +97,6 @@ class Pipeline:
         )
         return result, trail
 
-    async def judged(self, question: Question) -> Retrieval:
-        """Return all that reranking handed on, in its order. Raises as `search`."""
-        return (await self._judge_passages(question, StageTimes()))[1]
-
     async def answer(self, question: Question) -> Answer:
         """Answer the question; "not enough information" is an answer, too.
 

@@ -20,7 +20,6 @@ from rag.relevance.fitting import (
 )
 from rag.relevance.reliability import calibration_error
 from rag.rerankers.by_model import ModelReranker
-from rag.types.sentences import Scale
 
 FEWEST = 50  # pairs of each label; fewer say little about eight numbers
 FEWEST_QUESTIONS = 10  # of each kind
@@ -29,38 +28,30 @@ FEWEST_QUESTIONS = 10  # of each kind
 def calibrate(
     labelled: Sequence[Labelled], embedder: Embedder, reranker: ModelReranker | None = None, *, source: str
 ) -> dict[str, Any]:
-    """Calibrate as `calibration_of`, by a user's own pairs, with "base" and "spread" of the model's cosines.
+    """Return the weights by name, and "fitted_at", "pairs", "relevant", "source", "calibration_error", "auc",
+    "base" and "spread", by a user's own pairs.
 
-    Blocking; raises as `calibration_of`, `Embedder.embed`, and RerankFailed.
+    Error and area are by weights that had not seen the pairs' questions (8 folds); base and spread are of the
+    model's cosines.
+    reranker: "reranker" names its model then, and the weights, error and area that count on its scores are
+    there once more, as "reranked_...": without its score the others are needed.
+    Blocking; raises InvalidInput (too few pairs), ValueError (a fold's other questions have one label only),
+    RerankFailed, and as `Embedder.embed`.
     """
     _check_enough([one.relevant for one in labelled])
     pairs, scale = described_pairs(labelled, embedder, reranker)
-    return calibration_of(pairs, source=source, scale=scale, rerank_model=reranker.model if reranker else "")
-
-
-def calibration_of(
-    pairs: Sequence[Pair], *, source: str, scale: Scale | None = None, rerank_model: str = ""
-) -> dict[str, Any]:
-    """{the weights, "fitted_at", "pairs", "relevant", "source", "calibration_error", "auc"}; the last two by
-    weights that had not seen the pairs' groups (8 folds).
-
-    rerank_model: whose scores the pairs have. Then "reranker" names it, and the weights, error and area that
-    count on its scores are there once more, as "reranked_...": without its score the others are needed.
-    Raises InvalidInput (too few pairs), ValueError (a fold's other groups have one label only).
-    """
-    _check_enough([pair.relevant for pair in pairs])
     found = {
         **_fitted(pairs, {"reranked"}),
         "fitted_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "pairs": len(pairs),
         "relevant": sum(pair.relevant for pair in pairs),
         "source": source,
+        "base": round(scale.base, 4),
+        "spread": round(scale.spread, 4),
     }
-    if scale is not None:
-        found |= {"base": round(scale.base, 4), "spread": round(scale.spread, 4)}
-    if rerank_model:
+    if reranker:
         reranked = {f"{RERANKED}{name}": value for name, value in _fitted(pairs).items()}
-        found |= {"reranker": rerank_model, **reranked}
+        found |= {"reranker": reranker.model, **reranked}
     return found
 
 
