@@ -17,6 +17,7 @@ import argparse
 import asyncio
 import hashlib
 import json
+import os
 import random
 import statistics
 import struct
@@ -31,6 +32,7 @@ from uuid import UUID
 
 import django
 
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
 django.setup()
 
 import httpx

@@ -92,7 +92,7 @@ class Environment(BaseSettings):
     vector_store_database: str = "default_database"
 
     knowlex_vector_index: Literal["ivfflat", "hnsw", "none"] = "ivfflat"
-    knowlex_vector_index_storage: Literal["vector", "halfvec"] = "vector"
+    knowlex_vector_index_storage: Literal["vector", "halfvec"] = "halfvec"
     knowlex_rrf_k: Annotated[int, Field(ge=1, le=1000)] = 60
     knowlex_dense_weight: Probability = 0.5
     knowlex_reranker: Literal["sentence", "none", "cross-encoder", "http"] = "sentence"

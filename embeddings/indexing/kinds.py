@@ -135,8 +135,12 @@ def ivfflat_build_bytes(lists: int, dimensions: int, storage: str) -> int:
 
 
 def lists_for(rows: int, dimensions: int, storage: str, memory: int) -> int:
-    """Return the square root of the rows, or as many lists as can be built in so many bytes of memory."""
-    lists = max(1, min(MAX_LISTS, round(math.sqrt(rows))))
+    """Return twice the square root of the rows, or as many lists as can be built in so many bytes of memory.
+
+    A search by p probes compares the question with all centres and p / lists of the rows. Measured at a
+    million rows for a recall of .956: 45 probes of 2,000 lists where 45 of 1,000 read twice the rows.
+    """
+    lists = max(1, min(MAX_LISTS, round(2 * math.sqrt(rows))))
     if ivfflat_build_bytes(lists, dimensions, storage) <= memory:
         return lists
     allowed = range(1, lists)

@@ -33,6 +33,7 @@ from knowlex.embedded.processes import (
     replace_paths,
     service_account,
 )
+from knowlex.environment import available_memory
 
 
 def valkey_binary() -> Path:
@@ -112,8 +113,6 @@ SETTINGS = {
     "listen_addresses": "",  # the socket alone, in a folder closed to others: no password needed
     "unix_socket_permissions": "0700",
     "max_connections": "250",  # 40 for each of 4 web processes, 2 for each of 16 workers, and for commands
-    "shared_buffers": "128MB",
-    "effective_cache_size": "1GB",
     "work_mem": "16MB",
     "maintenance_work_mem": "256MB",
     "random_page_cost": "1.1",
@@ -141,6 +140,17 @@ def wal_settings(free_bytes: int, data_bytes: int) -> dict[str, str]:
     """
     megabytes = min(512, max(64, min(free_bytes // 200, data_bytes) // 2**20))
     return {"max_wal_size": f"{megabytes}MB", "min_wal_size": "32MB"}  # two segments, PostgreSQL's least
+
+
+def cache_settings(memory_bytes: int, data_bytes: int) -> dict[str, str]:
+    """Return how much PostgreSQL keeps in memory by itself, 128 MB to 4 GB: within that as much as its data,
+    and at most an eighth of the machine's memory; and what it may expect of the system's cache.
+
+    What does not fit there is copied from the system's cache for each search that reads it.
+    """
+    megabytes = min(4096, max(128, min(memory_bytes // 8, data_bytes) // 2**20))
+    expected = max(1024, memory_bytes // 2 // 2**20)
+    return {"shared_buffers": f"{megabytes}MB", "effective_cache_size": f"{expected}MB"}
 
 
 def database_bytes(folder: Path) -> int:
@@ -174,7 +184,9 @@ class EmbeddedPostgres:
         self.folder = data_folder.postgres_dir(data_dir)
         self.sockets = data_folder.socket_dir(data_dir, "postgres")
         self._account = service_account(self.folder)
-        settings = SETTINGS | wal_settings(free_disk_bytes(data_dir), database_bytes(self.folder))
+        data_bytes = database_bytes(self.folder)
+        settings = SETTINGS | wal_settings(free_disk_bytes(data_dir), data_bytes)
+        settings |= cache_settings(available_memory(), data_bytes)
         settings[data_folder.DATA_DIR_SETTING] = str(data_dir)
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         self.part = Part(

@@ -166,7 +166,7 @@ class HybridRetriever:
         if question.mode == "exact":
             return await self._fetch_by_literal(question, scope, times)
         statement = statements.search_by_words(
-            scope.condition.conditions, scope.narrow, scope.candidates.matching
+            scope.condition.conditions, scope.narrow, scope.candidates.matching, scope.reads_most
         )
         parameters = self._parameters(question, scope, times) | word_parameters(scope)
         return await fetch_all(
@@ -202,6 +202,7 @@ class HybridRetriever:
             scope.narrow,
             scope.candidates.matching,
             parameters["limit"] if scope.is_usual and not model.outside else None,
+            scope.reads_most,
         )
         return await stages.of(
             "search",

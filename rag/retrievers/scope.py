@@ -90,13 +90,16 @@ class Scope:
     candidates: CandidateQuery
 
     @property
+    def reads_most(self) -> bool:
+        """Return whether the collections that are read hold most of all chunks."""
+        return bool(2 * self.words.chunks >= self.row["all_chunks"])
+
+    @property
     def is_usual(self) -> bool:
         """Return whether most of all chunks are read, without filters and without an index of vectors: then
         the same plan is good for any question.
         """
-        if self.condition or self.row["index"] is not None:
-            return False
-        return bool(2 * self.words.chunks >= self.row["all_chunks"])
+        return self.reads_most and not self.condition and self.row["index"] is None
 
 
 class Scopes:

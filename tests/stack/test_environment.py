@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from knowlex.broker import broker_options, broker_url, redis_client_url
 from knowlex.embedded import data_folder
-from knowlex.embedded.services import database_bytes, wal_settings
+from knowlex.embedded.services import cache_settings, database_bytes, wal_settings
 from knowlex.environment import Environment, available_memory, read_environment
 from tests.stack.up import environment
 from tests.support.environment import PROJECT
@@ -219,6 +219,20 @@ GIB = 2**30
 )
 def test_the_write_ahead_log_follows_data_and_disk(free: int, data: int, size: str) -> None:
     assert wal_settings(free, data)["max_wal_size"] == size
+
+
+@pytest.mark.parametrize(
+    ("memory", "data", "size"),
+    [
+        (16 * GIB, 0, "128MB"),  # a new database
+        (16 * GIB, GIB // 2, "512MB"),
+        (16 * GIB, 20 * GIB, "2048MB"),  # an eighth of the memory
+        (256 * GIB, 20 * GIB, "4096MB"),
+        (GIB // 2, 20 * GIB, "128MB"),
+    ],
+)
+def test_what_postgres_keeps_in_memory_follows_its_data(memory: int, data: int, size: str) -> None:
+    assert cache_settings(memory, data)["shared_buffers"] == size
 
 
 def test_the_size_of_a_database_is_that_of_its_files(tmp_path: Path) -> None:

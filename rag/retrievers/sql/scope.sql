@@ -2,7 +2,8 @@
 -- under "" the number of chunks. passing: how many chunks the filters let through, counted up to NARROW,
 -- unless a sample shows that there are more; null without filters. passing_share: of all chunks, by the sample.
 -- all_chunks: of all collections, roughly. languages: of the documents, each found by one step in the index. No row where
--- nothing was ever embedded. The inner SELECTs hide the values from the planner: it would plan anew for each
+-- nothing was ever embedded. OFFSET 0: the planner would else take the sample once for each time that it is named.
+-- The inner SELECTs hide the values from the planner: it would plan anew for each
 -- question.
 SELECT scope.*, CASE
         WHEN passing_share * (chunks_with ->> '')::bigint > 2 * {enough} THEN {enough} ELSE {passing}
@@ -24,5 +25,5 @@ FROM (SELECT model.*,
     {share} AS passing_share,
     (SELECT reltuples FROM pg_class WHERE oid = 'embeddings_lexicalentry'::regclass) AS all_chunks,
     (SELECT coalesce(array_agg(language), '{{}}') FROM ({languages}) AS held) AS languages
-FROM ({model}) AS model
+FROM ({model}) AS model OFFSET 0
 ) AS scope

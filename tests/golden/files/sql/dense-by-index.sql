@@ -22,7 +22,7 @@ WITH dense AS MATERIALIZED (
     WITH near AS MATERIALIZED (
         SELECT e.chunk_id, e.vector <=> $1::vector AS distance FROM embeddings_embedding e
         WHERE e.model_id = 1 AND e.chunk_id <> '00000000000000000000000000000001'::uuid AND e.collection_id = ANY($2)
-        ORDER BY e.vector::vector(384) <=> $1::vector(384) LIMIT $3 + 0
+        ORDER BY e.vector::halfvec(384) <=> $1::halfvec(384) LIMIT $3 + 20
     ), found AS (SELECT count(*) >= $3 AS enough FROM near)
     (SELECT chunk_id, distance FROM near WHERE (SELECT enough FROM found)
      ORDER BY distance, chunk_id LIMIT $3)

@@ -82,7 +82,7 @@ FROM (
     ) AS index
     FROM embeddings_embeddingmodel m
     WHERE CASE WHEN $8::int IS NULL THEN m.active ELSE m.id = $8 END
-) AS model
+) AS model OFFSET 0
 ) AS scope;
 
 -- Statement 3

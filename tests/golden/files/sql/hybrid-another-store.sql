@@ -72,7 +72,7 @@ FROM (
     ) AS index
     FROM embeddings_embeddingmodel m
     WHERE CASE WHEN $3::int IS NULL THEN m.active ELSE m.id = $3 END
-) AS model
+) AS model OFFSET 0
 ) AS scope;
 
 -- Statement 3
