@@ -4,9 +4,18 @@ from embeddings.indexing.building import (
     drop_index,
     ensure_index,
     explain_refusal,
+    is_being_built,
     maintain_indexes,
     measure_now,
     rebuild,
 )
 
-__all__ = ["drop_index", "ensure_index", "explain_refusal", "maintain_indexes", "measure_now", "rebuild"]
+__all__ = [
+    "drop_index",
+    "ensure_index",
+    "explain_refusal",
+    "is_being_built",
+    "maintain_indexes",
+    "measure_now",
+    "rebuild",
+]

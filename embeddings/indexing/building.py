@@ -94,6 +94,12 @@ def hold_build_lock() -> Iterator[bool]:
             execute("SELECT pg_advisory_unlock(%s)", [INDEX_LOCK])
 
 
+def is_being_built() -> bool:
+    """Tell whether another process builds or measures an index now."""
+    with hold_build_lock() as is_alone:
+        return not is_alone
+
+
 def drop_orphans() -> None:
     """Drop the indexes of models that are gone. The caller holds the build lock."""
     models = {str(pk) for pk in EmbeddingModel.objects.values_list("pk", flat=True)}

@@ -43,7 +43,12 @@ class Command(BaseCommand):
             name = indexing.rebuild(model)
         else:
             name = indexing.ensure_index(model, min_rows=None if min_rows is None else max(1, min_rows))
-        self.stdout.write(f"Built {name}." if name else "Nothing to build.")
+        if name:
+            self.stdout.write(f"Built {name}.")
+        elif indexing.is_being_built():
+            self.stdout.write("Another process is at it: the workers build indexes by themselves.")
+        else:
+            self.stdout.write("Nothing to build.")
 
     def _measure(self, model: EmbeddingModel) -> None:
         from embeddings import indexing

@@ -11,6 +11,7 @@ from psycopg.conninfo import make_conninfo
 
 from embeddings import indexing
 from embeddings.models import VectorIndex
+from embeddings.queue import INDEX_LOCK
 from knowlex.db import pool
 from rag import health
 from tests.embeddings.conftest import in_thread
@@ -73,6 +74,16 @@ def test_the_command_shows_builds_and_measures(add_vectors, capsys):
     assert "(built: asked for)" in capsys.readouterr().out
     call_command("vector_index", "measure")
     assert "(asked for)" in capsys.readouterr().out
+
+
+def test_the_command_says_that_another_process_builds(add_vectors, capsys):
+    add_vectors(200)
+    other = connection.copy()
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [INDEX_LOCK])
+        call_command("vector_index", "build", "--force")
+    other.close()
+    assert "Another process is at it" in capsys.readouterr().out
 
 
 def test_the_command_says_why_there_can_be_no_index(add_vectors, settings, capsys):
