@@ -85,10 +85,12 @@ _DESCRIBE = """
     JOIN documents_chunk c ON c.id = given.chunk_id
     ON CONFLICT (chunk_id, version) DO UPDATE SET analysis = excluded.analysis
 """
+# `after` is said of both: their indexes are merged, and the second would be read from its start each time.
 _UNDESCRIBED = """
     SELECT l.chunk_id FROM embeddings_lexicalentry l
     WHERE l.chunk_id > %(after)s AND NOT EXISTS (
-        SELECT FROM embeddings_chunkanalysis a WHERE a.chunk_id = l.chunk_id AND a.version = %(version)s)
+        SELECT FROM embeddings_chunkanalysis a
+        WHERE a.chunk_id = l.chunk_id AND a.version = %(version)s AND a.chunk_id > %(after)s)
     ORDER BY l.chunk_id LIMIT %(limit)s
 """
 # Against `reindex`, which changes a document's language, and against its deletion.
