@@ -62,7 +62,11 @@ def units_of(number: int, block: Block, passages: Sequence[Passage]) -> list[Uni
         within = starts[bisect_left(starts, sentence.start) : bisect_left(starts, sentence.end)]
         passage = scores[within[0]][0] if within else _passage_at(block, sentence.start)
         score = _together([scores[start][1] for start in within])
-        if units and _is_torn(units[-1], sentence, block.content):
+        if (
+            units
+            and _is_torn(units[-1], sentence, block.content)
+            and not _is_title(block.content[units[-1].start : units[-1].end], passages[passage])
+        ):
             units[-1] = _joined(units[-1], sentence, score)
         else:
             units.append(_unit(number, passage, sentence, score))
@@ -90,6 +94,12 @@ def rows_said(question: str, block: Block) -> dict[int, tuple[TableRow, str]]:
 def goes_on(text: str) -> bool:
     """Tell whether a text begins as only the middle of a sentence does."""
     return _GOES_ON.match(text) is not None and not _TERM.match(text)
+
+
+def _is_title(text: str, passage: Passage) -> bool:
+    """Tell whether it is the heading that the passage stands below."""
+    text = _HEADING.sub("", text)
+    return text in (passage.section, passage.chapter, passage.title)
 
 
 def _scores(block: Block, passages: Sequence[Passage]) -> dict[int, tuple[int, SentenceScore]]:
@@ -314,7 +324,7 @@ class _BlockWalk:
     def __init__(
         self, block: Block, passages: Sequence[Passage], question: str, usual: float, spread: float
     ) -> None:
-        self._block, self._rows = block, rows_said(question, block)
+        self._block, self._rows, self._passages = block, rows_said(question, block), passages
         asked = self._asked = asked_words(question, block.language)
         self._usual, self._spread = usual, spread
         self._titles = {
@@ -362,7 +372,9 @@ class _BlockWalk:
         return written.count("\n") + 1 - fences if was or fences else 0
 
     def _is_heading(self, unit: Unit, text: str) -> bool:
-        return unit.words <= self._asked or bool(_HEADING.match(text) or _AIM.match(text))
+        if unit.words <= self._asked or _HEADING.match(text) or _AIM.match(text):
+            return True
+        return _is_title(text, self._passages[unit.passage])
 
     def _traits(self, unit: Unit, asked: frozenset[str], relevance: float, length: float) -> Traits:
         share = self._share
