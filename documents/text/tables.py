@@ -11,6 +11,7 @@ from documents.types import TableHead
 
 CELLS = " | "
 _LETTER = re.compile(r"[^\W\d_]")
+_NAMES_ROW = re.compile(r"[^\W\d_]|^(?:1[5-9]|20)\d\d\b")  # a year may be the head of a row
 _FIGURE = re.compile(r"(?!(?:19|20)\d\d$)[-–—+$€£(]*\d[\d.,' ]*[%)]*")  # a year may be a head
 TITLE_CHARS = 160
 LEAST_SENTENCE = 4  # words
@@ -79,7 +80,7 @@ def read_rows(text: str, spans: Sequence[tuple[int, int]], head: TableHead) -> I
             group = line if _is_group(line) and line.casefold() not in known else ""
             continue
         cells = split_row(line)
-        if all(cell.casefold() in known for cell in cells) or not _LETTER.search(cells[0]):
+        if all(cell.casefold() in known for cell in cells) or not _NAMES_ROW.search(cells[0]):
             continue
         if any(cells[1:]):
             yield place, TableRow(start, end, group, cells)

@@ -21,6 +21,7 @@ from rag.extracting.sentence_form import (
     has_kind,
     has_turn,
     is_called,
+    tells_way,
 )
 from rag.ranking.logits import logit_of
 from rag.ranking.sentences import analysis_in, words_of
@@ -164,6 +165,7 @@ LEAST_SPREAD, LEAST_OF_ROOM = 0.05, 0.1
 LEAST_WORDS = 4  # of a sentence that ends with a colon
 LEAST_ROW = 0.75  # of the words of a row's own head
 _TOTAL = words_of("total", "en")  # "total net sales" are net sales
+_BRACKETED = re.compile(r" \([^()]*\)")  # "Methane (CH4)"
 _EXPLAINED: frozenset[Form] = frozenset({"reason", "contrast"})  # never by a figure
 LONG = 40  # words; what is longer says more than an answer
 _HEADING = re.compile(r"#{1,6}\s")
@@ -189,6 +191,7 @@ _PRONOUN = re.compile(
     r"(?:it|he|she|they|this|these|his|her|its|their|er|sie|dies(?:e[rs]?)?|él|ella|ellos|ellas|est[aeo]s?)\b",
     re.IGNORECASE,
 )
+_TERMED = re.compile(r"[-*+•] [^:]{1,120}: \S")  # an item that begins with its term
 _LISTED = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 WIDE_PER_WORD = 2  # characters of scripts without spaces
@@ -218,6 +221,7 @@ class Traits(NamedTuple):
     kind: float = 0.0
     called: float = 0.0
     row: float = 0.0
+    way: float = 0.0
 
 
 # Hundreds of traits are made for a question, by place: by name takes twice as long.
@@ -229,8 +233,8 @@ class AnswerCandidate(NamedTuple):
 
     text: on one line. asked: the question's words that it holds. naming: a heading, a question or the entry
     of a bibliography, which has the words of a question and never its answer, or no words at all. code: of a
-    program. length: in words. is_row: of a table whose head is known. traits: all but `fact` and those after
-    it.
+    program. length: in words. is_row: of a table whose head is known. item: the place of the first sentence
+    on its line. traits: all but `fact` and those after it.
     """
 
     unit: Unit
@@ -244,6 +248,7 @@ class AnswerCandidate(NamedTuple):
     length: float
     traits: Traits
     is_row: bool = False
+    item: int = 0
 
 
 def candidates_of(question: str, context: Context) -> list[AnswerCandidate]:
@@ -283,7 +288,13 @@ def completing(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> l
 
 
 def leading(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Return the sentence before one whose subject is a pronoun, if that tells what the pronoun means."""
+    """Return the sentence before one whose subject is a pronoun, if that tells what the pronoun means; or the
+    one that begins its item of a list with the term that all of the item is about.
+    """
+    if one.item < one.place:
+        begins = [other for other in candidates if (other.number, other.place) == (one.number, one.item)]
+        if begins and _TERMED.match(begins[0].text):
+            return begins
     if not _PRONOUN.match(one.text):
         return []
     before = [other for other in candidates if (other.number, other.place) == (one.number, one.place - 1)]
@@ -305,6 +316,7 @@ def with_forms(question: str, candidate: AnswerCandidate, context: Context) -> T
         float(has_kind(question, candidate.text, candidate.unit.words, asked, language)),
         float(is_called(forms, text, question)),
         _asked_share(question, candidate, block),
+        float(tells_way(forms, text)),
     )
     return Traits._make((*candidate.traits[:_WITHOUT_FORMS], *shown))
 
@@ -313,7 +325,7 @@ def _asked_share(question: str, candidate: AnswerCandidate, block: Block) -> flo
     row = rows_said(question, block).get(candidate.unit.start)
     if row is None or expected_kinds(question) & _EXPLAINED:
         return 0.0
-    words = words_of(row[0].cells[0], block.language) - _TOTAL
+    words = words_of(_BRACKETED.sub("", row[0].cells[0]), block.language) - _TOTAL
     share = len(words & candidate.asked) / len(words) if words else 0.0
     return share if share >= LEAST_ROW else 0.0
 
@@ -337,10 +349,14 @@ class _BlockWalk:
         self._above = self._since = frozenset[str]()
         self._before = 0.0
         self._place = -1
+        self._line, self._item = -1, 0
         self._share = 1 / max(1, len(asked))
 
     def next(self, unit: Unit, relevance: float) -> AnswerCandidate:
         self._place += 1
+        line = self._block.content.rfind("\n", 0, unit.start)
+        if line != self._line or not self._place:
+            self._line, self._item = line, self._place
         written = self._block.content[unit.start : unit.end]
         code = self._code(written)
         row = self._rows.get(unit.start)
@@ -360,7 +376,18 @@ class _BlockWalk:
         if naming:
             self._above = asked
         return AnswerCandidate(
-            unit, unit.number, self._place, text, asked, naming, worded, code, length, traits, row is not None
+            unit,
+            unit.number,
+            self._place,
+            text,
+            asked,
+            naming,
+            worded,
+            code,
+            length,
+            traits,
+            row is not None,
+            self._item,
         )
 
     def _code(self, written: str) -> int:
