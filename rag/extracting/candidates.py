@@ -30,6 +30,7 @@ from rag.types.retrieval import Passage
 from rag.types.sentences import SentenceScore
 
 MOST_WORDS = 80  # of a sentence put together
+MOST_OF_TITLE = 16  # words
 LEAST_BEGUN_WORDS = 4  # that a sentence without an end begins with; fewer are a heading or a cell
 # What follows a page's end: perhaps the page's number, "1 / 4", and then the sentence goes on.
 _GOES_ON = re.compile(r"(?:\d{1,4}\s*(?:[/|]\s*\d{1,4})?\s+)?[a-zß-öø-ÿ]")
@@ -98,9 +99,9 @@ def goes_on(text: str) -> bool:
 
 
 def _is_title(text: str, passage: Passage) -> bool:
-    """Tell whether it is the heading that the passage stands below."""
+    """Tell whether it is the heading that the passage stands below; a long one may be no heading in truth."""
     text = _HEADING.sub("", text)
-    return text in (passage.section, passage.chapter, passage.title)
+    return text in (passage.section, passage.chapter, passage.title) and text.count(" ") < MOST_OF_TITLE
 
 
 def _scores(block: Block, passages: Sequence[Passage]) -> dict[int, tuple[int, SentenceScore]]:
