@@ -19,6 +19,7 @@ _NOTE = re.compile(r"(?<=\S) ?\((?:\d{1,2}|[a-z])\)(?=[\s:;,]|$)")  # "Total ass
 _NEGATIVE = re.compile(
     r"(?P<sign>(?:[$€£¥] ?)?)\((?:[$€£¥] ?)?(?P<figure>\d[\d.,']*)\)"
 )  # as accounts write it
+_NUMBER_STOP = re.compile(r"^(\w+ [\w.-]*\d)\. ")  # "Table 2. Actual numbers": no sentence ends there
 _RULE = re.compile(r"[\s|:=-]*")  # Markdown's line below the head
 _NEXT_GROUP = re.compile(r"total\b|summe\b|gesamt", re.IGNORECASE)
 
@@ -114,7 +115,8 @@ def says_row(text: str, row: TableRow, head: TableHead) -> bool:
 
 
 def _name_row(row: TableRow, head: TableHead) -> str:
-    parts = (_NOTE.sub("", part).rstrip(": ") for part in (head.title, row.group, row.cells[0]))
+    title = _NUMBER_STOP.sub(r"\1: ", head.title)
+    parts = (_NOTE.sub("", part).rstrip(": ") for part in (title, row.group, row.cells[0]))
     return ": ".join(filter(None, parts))
 
 

@@ -209,7 +209,11 @@ def test_heads_that_are_drawn_after_their_rows_name_the_columns():
 
 
 def test_a_row_with_a_year_for_its_head_is_read_with_its_columns():
-    head = TableHead("Growth", ("", "Finland", "EU-15"))
-    text = "2000 | 5.0 | 3.9\n2005 | 1.5 | 1.5"
+    """The caption's own line is none of them; in what is told, its number ends no sentence."""
+    head = TableHead("Table 1. Growth", ("", "Finland", "EU-15"))
+    text = "Table 1. | Growth\n2000 | 5.0 | 3.9\n2005 | 1.5 | 1.5"
     told = [describe_row(row, head) for _, row in read_rows(text, sentence_spans(text), head)]
-    assert told == ["Growth: 2000, Finland: 5.0; EU-15: 3.9", "Growth: 2005, Finland: 1.5; EU-15: 1.5"]
+    assert told == [
+        "Table 1: Growth: 2000, Finland: 5.0; EU-15: 3.9",
+        "Table 1: Growth: 2005, Finland: 1.5; EU-15: 1.5",
+    ]

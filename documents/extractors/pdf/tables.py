@@ -47,7 +47,6 @@ _SIGNED = re.compile(
 _CAPTION = re.compile(
     r"(?:tab(?:le|elle|leau|\.)|tabla|exhibit|figure|chart)\s[A-Z]?-?\d[\d.a-z-]*\b", re.IGNORECASE
 )
-_CAPTION_STOP = re.compile(rf"^({_CAPTION.pattern})\. ", re.IGNORECASE)  # it would end a sentence
 _ENDS = re.compile(r"[.;,][\"'”’)]*$")
 _BETWEEN = 4  # lines without figures between two rows of one table
 _ROWS_COMPARED = 20
@@ -498,7 +497,7 @@ def _find_title(lines: Sequence[_Line], done: int, top: int) -> tuple[str, int]:
     caption = next((number for number in near if _CAPTION.match(lines[number].text)), None)
     if caption is not None and not any(line.is_row for line in lines[caption:top]):
         told = (cell.text for line in lines[caption:top] for cell in line.cells)
-        return _CAPTION_STOP.sub(r"\1: ", " ".join(told)), caption
+        return " ".join(told), caption
     for number in near:
         line = lines[number]
         text = line.text
