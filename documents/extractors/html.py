@@ -56,6 +56,8 @@ _NEVER_SHOWN = (
     "canvas", "audio", "video", "map", "select", "option", "textarea", "button", "input", "dialog"
 )
 # fmt: on
+_HEADINGS = tuple(f"h{level}" for level in range(1, 7))
+_BOXES = frozenset({"div", "header", "hgroup"})
 _AROUND = ("nav", "footer", "aside", "menu")
 _HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _ENOUGH = 200  # characters; less than this may be all there is, or nothing of it
@@ -156,22 +158,56 @@ def _compose_main_content(tree: Any, whole_length: int) -> Composer | None:
     if not whole_length:
         return None
     prepared = deepcopy(tree)
+    _unwrap_headings(prepared)
     for block in list(prepared.iter("pre")):  # else it is taken for a quotation
         if block.find("code") is None:
             block.tag, wrapper = "code", lxml.html.Element("pre")
             block.getparent().replace(block, wrapper)
             wrapper.append(block)
             wrapper.tail, block.tail = block.tail, None
-    content = _call_guarded(
-        lambda: bare_extraction(prepared, include_comments=False, include_tables=True, favor_recall=True),
-        _MAIN_CPU_S,
-    )
+    content = _call_guarded(lambda: _find_main(prepared), _MAIN_CPU_S)
     if content is None or content.body is None:
         return None
     composer = Composer()
     _prepend_title(tree, content.body, composer)
     compose(content.body, composer)
     return composer
+
+
+def _find_main(tree: Any) -> Any:
+    """Return what trafilatura takes for the main content. Where it knows none of the page's boxes it collects
+    paragraphs and no headings; then all of the page is told to be an article.
+    """
+    content = _extract(deepcopy(tree))
+    body = tree.find("body")
+    if content is None or content.body is None or body is None:
+        return content
+    if next(content.body.iter("head"), None) is None and next(tree.iter(*_HEADINGS), None) is not None:
+        body.tag = "article"
+        body.addprevious(whole := lxml.html.Element("body"))
+        whole.append(body)
+        return _extract(tree) or content
+    return content
+
+
+def _extract(tree: Any) -> Any:
+    return bare_extraction(tree, include_comments=False, include_tables=True, favor_recall=True)
+
+
+def _unwrap_headings(tree: Any) -> None:
+    """Put each heading in the place of the boxes that hold nothing else, which DocBook's pages have three of:
+    trafilatura drops them with the heading.
+    """
+    for heading in list(tree.iter(*_HEADINGS)):
+        box = heading.getparent()
+        while box is not None and box.tag in _BOXES and len(box) == 1 and _is_bare(box, heading):
+            heading.tail, box.tail = box.tail, None
+            box.getparent().replace(box, heading)
+            box = heading.getparent()
+
+
+def _is_bare(box: Any, heading: Any) -> bool:
+    return not (box.text or "").strip() and not (heading.tail or "").strip()
 
 
 def _prepend_title(tree: Any, body: Any, composer: Composer) -> None:

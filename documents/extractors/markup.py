@@ -4,6 +4,7 @@ from collections.abc import Iterator, Set
 from typing import Any
 
 from documents.extractors.composer import Composer
+from documents.text.tables import is_sentence
 
 _MAX_DEPTH = 200  # deeper elements give their text and no structure
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
@@ -19,6 +20,7 @@ _BLOCKS = frozenset({
     "item", "li", "dt", "dd", "hr", "ab", "noframes", "frameset"
 })
 # fmt: on
+_MAX_TERM = 120  # characters of what stands on one line with its meaning
 _LINE_END = "\x00"  # stands for <br> until white space is collapsed
 
 
@@ -86,6 +88,7 @@ class _Walker:
 
     def _list(self, element: Any, depth: int, indent: int) -> None:
         number = _read_start_number(element)
+        terms: list[str] = []
         for item in element:
             if not isinstance(item.tag, str) or item.tag in self._without:
                 continue
@@ -93,10 +96,28 @@ class _Walker:
                 self._list(item, depth + 1, indent + 1)
             elif item.tag not in _ITEMS:  # <div> about the items of a <dl>, and invalid pages
                 self._list(item, depth + 1, indent) if len(item) else self._line(text_of(item), "", indent)
+            elif _kind_of(item) == "dt":
+                terms.append(text_of(item))
             else:
-                mark = _item_mark(element, item, number)
-                number += mark[:1].isdigit()
+                mark = self._term(terms, item, indent) or (f"{number}. " if _is_ordered(element) else "- ")
+                number, terms = number + 1, []
                 self._item(item, depth + 1, mark, indent)
+        self._terms(terms, indent)
+
+    def _term(self, terms: list[str], meaning: Any, indent: int) -> str:
+        """Return what is written before a meaning: its terms and a colon, "- -q, --quiet: ", or "" after they
+        had lines of their own: a question, what is long, and what is told by a list or a program.
+        """
+        term = ", ".join(filter(None, terms))
+        first = next(_split_item(meaning), "") if not (meaning.text or "").strip() else meaning.text
+        if 0 < len(term) <= _MAX_TERM and term[-1] not in "?!.:;…" and isinstance(first, str):
+            return f"- {term}: "
+        self._terms(terms, indent)
+        return ""
+
+    def _terms(self, terms: list[str], indent: int) -> None:
+        for term in terms:
+            self._line(term, "", indent)
 
     def _item(self, item: Any, depth: int, mark: str, indent: int) -> None:
         """Add an item's own text as one line, then what is nested in it."""
@@ -124,12 +145,32 @@ class _Walker:
         for caption in table.iter("caption"):
             self._composer.add_paragraph(text_of(caption))
         self._composer.end_block()
-        for row in table.iter(*_ROWS):
-            cells = [" ".join(" ".join(cell.itertext()).split()) for cell in row if cell.tag in _CELLS]
-            while cells and not cells[-1]:
-                cells.pop()
-            self._composer.add_row(cells)
+        rows = [_read_cells(row) for row in table.iter(*_ROWS)]
+        if _tells_terms(table, rows):
+            for term, meaning in rows:
+                self._line(f"{term}: {meaning}", "- ", 0)
+        else:
+            for cells in rows:
+                self._composer.add_row(cells)
         self._composer.end_block()
+
+
+def _read_cells(row: Any) -> list[str]:
+    cells = [" ".join(" ".join(cell.itertext()).split()) for cell in row if cell.tag in _CELLS]
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def _tells_terms(table: Any, rows: list[list[str]]) -> bool:
+    """Tell if a table without heads has a term and its meaning in each row, as the lists of DocBook and
+    AsciiDoc may be set.
+    """
+    if any(cell.tag == "th" or cell.get("role") == "head" for cell in table.iter(*_CELLS)):
+        return False
+    if not rows or not all(len(cells) == 2 and 0 < len(cells[0]) <= _MAX_TERM for cells in rows):
+        return False
+    return any(is_sentence(meaning) for _, meaning in rows)
 
 
 def _split_item(item: Any) -> Iterator[Any]:
@@ -180,8 +221,6 @@ def _read_start_number(element: Any) -> int:
     return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
 
 
-def _item_mark(parent: Any, item: Any, number: int) -> str:
-    """Return what a reader sees before the item: a number, a dash, or nothing for a term."""
-    if item.tag in ("dt", "dd") or item.get("rend", "")[:2] in ("dt", "dd"):
-        return "" if item.tag == "dt" or item.get("rend", "").startswith("dt") else "- "
-    return f"{number}. " if _is_ordered(parent) else "- "
+def _kind_of(item: Any) -> str:
+    """Return "dt" or "dd" for a term or its meaning, also where trafilatura has made an item of it."""
+    return str(item.get("rend", "")[:2] if item.tag == "item" else item.tag)

@@ -24,7 +24,7 @@ _BREAK = re.compile(
 )
 _NEXT_WORD = re.compile(r"""\s*+["'“‘«(\[*_¿¡„]*+(\w{0,20}+)""")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘«„/–—]*+\Z")
-_ITEM = re.compile(r"\s*+(?:[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s|#{1,6}\s|\|)")
+_ITEM = re.compile(r"\s*+(?:[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s|#{1,6}\s|\||```|~~~)")
 _TABULAR = re.compile(
     r"(?:\d[\d.,%)]*+|[$€£—–])\s++[$€£(+–—-]*+\d[\d.,%)]*+\s*+\Z"
 )  # two figures at a line's end

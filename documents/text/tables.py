@@ -11,12 +11,15 @@ from documents.types import TableHead
 
 CELLS = " | "
 _LETTER = re.compile(r"[^\W\d_]")
+_NAMES_ROW = re.compile(r"[^\W\d_]|^(?:1[5-9]|20)\d\d\b")  # a year may be the head of a row
 _FIGURE = re.compile(r"(?!(?:19|20)\d\d$)[-–—+$€£(]*\d[\d.,' ]*[%)]*")  # a year may be a head
 TITLE_CHARS = 160
+LEAST_SENTENCE = 4  # words
 _NOTE = re.compile(r"(?<=\S) ?\((?:\d{1,2}|[a-z])\)(?=[\s:;,]|$)")  # "Total assets (3)"
 _NEGATIVE = re.compile(
     r"(?P<sign>(?:[$€£¥] ?)?)\((?:[$€£¥] ?)?(?P<figure>\d[\d.,']*)\)"
 )  # as accounts write it
+_NUMBER_STOP = re.compile(r"^(\w+ [\w.-]*\d)\. ")  # "Table 2. Actual numbers": no sentence ends there
 _RULE = re.compile(r"[\s|:=-]*")  # Markdown's line below the head
 _NEXT_GROUP = re.compile(r"total\b|summe\b|gesamt", re.IGNORECASE)
 
@@ -48,14 +51,24 @@ def split_row(line: str) -> tuple[str, ...]:
 
 
 def read_head(title: str, cells: Sequence[str]) -> TableHead | None:
-    """Return the head that a table's first row is; None for a row of figures, or with a cell left empty.
+    """Return the head that a table's first row is; None for a row of figures, with a cell left empty or with
+    one that is a sentence, as where a table explains terms.
 
     title: the paragraph above; a long one, or one that ends as a sentence does, is none.
     """
-    if len(cells) < 2 or not all(cells[1:]) or any(_FIGURE.fullmatch(cell) for cell in cells):
+    if len(cells) < 2 or not all(cells[1:]) or any(map(_is_told, cells)):
         return None
     is_title = len(title) <= TITLE_CHARS and not title.endswith((".", "!", "?", ";"))
     return TableHead(" ".join(title.split()) if is_title else "", tuple(cells))
+
+
+def _is_told(cell: str) -> bool:
+    """Tell if a cell holds what a table tells, and so is none of its heads: a figure, or a sentence."""
+    return bool(_FIGURE.fullmatch(cell)) or is_sentence(cell)
+
+
+def is_sentence(cell: str) -> bool:
+    return cell.endswith(".") and len(cell.split()) >= LEAST_SENTENCE
 
 
 def read_rows(text: str, spans: Sequence[tuple[int, int]], head: TableHead) -> Iterator[tuple[int, TableRow]]:
@@ -68,7 +81,7 @@ def read_rows(text: str, spans: Sequence[tuple[int, int]], head: TableHead) -> I
             group = line if _is_group(line) and line.casefold() not in known else ""
             continue
         cells = split_row(line)
-        if all(cell.casefold() in known for cell in cells) or not _LETTER.search(cells[0]):
+        if all(cell.casefold() in known for cell in cells) or not _NAMES_ROW.search(cells[0]):
             continue
         if any(cells[1:]):
             yield place, TableRow(start, end, group, cells)
@@ -102,7 +115,8 @@ def says_row(text: str, row: TableRow, head: TableHead) -> bool:
 
 
 def _name_row(row: TableRow, head: TableHead) -> str:
-    parts = (_NOTE.sub("", part).rstrip(": ") for part in (head.title, row.group, row.cells[0]))
+    title = _NUMBER_STOP.sub(r"\1: ", head.title)
+    parts = (_NOTE.sub("", part).rstrip(": ") for part in (title, row.group, row.cells[0]))
     return ": ".join(filter(None, parts))
 
 

@@ -21,6 +21,7 @@ from rag.extracting.sentence_form import (
     has_kind,
     has_turn,
     is_called,
+    tells_way,
 )
 from rag.ranking.logits import logit_of
 from rag.ranking.sentences import analysis_in, words_of
@@ -29,6 +30,7 @@ from rag.types.retrieval import Passage
 from rag.types.sentences import SentenceScore
 
 MOST_WORDS = 80  # of a sentence put together
+MOST_OF_TITLE = 16  # words
 LEAST_BEGUN_WORDS = 4  # that a sentence without an end begins with; fewer are a heading or a cell
 # What follows a page's end: perhaps the page's number, "1 / 4", and then the sentence goes on.
 _GOES_ON = re.compile(r"(?:\d{1,4}\s*(?:[/|]\s*\d{1,4})?\s+)?[a-zß-öø-ÿ]")
@@ -62,7 +64,11 @@ def units_of(number: int, block: Block, passages: Sequence[Passage]) -> list[Uni
         within = starts[bisect_left(starts, sentence.start) : bisect_left(starts, sentence.end)]
         passage = scores[within[0]][0] if within else _passage_at(block, sentence.start)
         score = _together([scores[start][1] for start in within])
-        if units and _is_torn(units[-1], sentence, block.content):
+        if (
+            units
+            and _is_torn(units[-1], sentence, block.content)
+            and not _is_title(block.content[units[-1].start : units[-1].end], passages[passage])
+        ):
             units[-1] = _joined(units[-1], sentence, score)
         else:
             units.append(_unit(number, passage, sentence, score))
@@ -90,6 +96,12 @@ def rows_said(question: str, block: Block) -> dict[int, tuple[TableRow, str]]:
 def goes_on(text: str) -> bool:
     """Tell whether a text begins as only the middle of a sentence does."""
     return _GOES_ON.match(text) is not None and not _TERM.match(text)
+
+
+def _is_title(text: str, passage: Passage) -> bool:
+    """Tell whether it is the heading that the passage stands below; a long one may be no heading in truth."""
+    text = _HEADING.sub("", text)
+    return text in (passage.section, passage.chapter, passage.title) and text.count(" ") < MOST_OF_TITLE
 
 
 def _scores(block: Block, passages: Sequence[Passage]) -> dict[int, tuple[int, SentenceScore]]:
@@ -154,6 +166,7 @@ LEAST_SPREAD, LEAST_OF_ROOM = 0.05, 0.1
 LEAST_WORDS = 4  # of a sentence that ends with a colon
 LEAST_ROW = 0.75  # of the words of a row's own head
 _TOTAL = words_of("total", "en")  # "total net sales" are net sales
+_BRACKETED = re.compile(r" \([^()]*\)")  # "Methane (CH4)"
 _EXPLAINED: frozenset[Form] = frozenset({"reason", "contrast"})  # never by a figure
 LONG = 40  # words; what is longer says more than an answer
 _HEADING = re.compile(r"#{1,6}\s")
@@ -179,6 +192,7 @@ _PRONOUN = re.compile(
     r"(?:it|he|she|they|this|these|his|her|its|their|er|sie|dies(?:e[rs]?)?|él|ella|ellos|ellas|est[aeo]s?)\b",
     re.IGNORECASE,
 )
+_TERMED = re.compile(r"[-*+•] [^:]{1,120}: \S")  # an item that begins with its term
 _LISTED = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 WIDE_PER_WORD = 2  # characters of scripts without spaces
@@ -208,6 +222,7 @@ class Traits(NamedTuple):
     kind: float = 0.0
     called: float = 0.0
     row: float = 0.0
+    way: float = 0.0
 
 
 # Hundreds of traits are made for a question, by place: by name takes twice as long.
@@ -219,8 +234,8 @@ class AnswerCandidate(NamedTuple):
 
     text: on one line. asked: the question's words that it holds. naming: a heading, a question or the entry
     of a bibliography, which has the words of a question and never its answer, or no words at all. code: of a
-    program. length: in words. is_row: of a table whose head is known. traits: all but `fact` and those after
-    it.
+    program. length: in words. is_row: of a table whose head is known. item: the place of the first sentence
+    on its line. traits: all but `fact` and those after it.
     """
 
     unit: Unit
@@ -234,6 +249,7 @@ class AnswerCandidate(NamedTuple):
     length: float
     traits: Traits
     is_row: bool = False
+    item: int = 0
 
 
 def candidates_of(question: str, context: Context) -> list[AnswerCandidate]:
@@ -273,7 +289,13 @@ def completing(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> l
 
 
 def leading(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Return the sentence before one whose subject is a pronoun, if that tells what the pronoun means."""
+    """Return the sentence before one whose subject is a pronoun, if that tells what the pronoun means; or the
+    one that begins its item of a list with the term that all of the item is about.
+    """
+    if one.item < one.place:
+        begins = [other for other in candidates if (other.number, other.place) == (one.number, one.item)]
+        if begins and _TERMED.match(begins[0].text):
+            return begins
     if not _PRONOUN.match(one.text):
         return []
     before = [other for other in candidates if (other.number, other.place) == (one.number, one.place - 1)]
@@ -295,6 +317,7 @@ def with_forms(question: str, candidate: AnswerCandidate, context: Context) -> T
         float(has_kind(question, candidate.text, candidate.unit.words, asked, language)),
         float(is_called(forms, text, question)),
         _asked_share(question, candidate, block),
+        float(tells_way(forms, text)),
     )
     return Traits._make((*candidate.traits[:_WITHOUT_FORMS], *shown))
 
@@ -303,7 +326,7 @@ def _asked_share(question: str, candidate: AnswerCandidate, block: Block) -> flo
     row = rows_said(question, block).get(candidate.unit.start)
     if row is None or expected_kinds(question) & _EXPLAINED:
         return 0.0
-    words = words_of(row[0].cells[0], block.language) - _TOTAL
+    words = words_of(_BRACKETED.sub("", row[0].cells[0]), block.language) - _TOTAL
     share = len(words & candidate.asked) / len(words) if words else 0.0
     return share if share >= LEAST_ROW else 0.0
 
@@ -314,7 +337,7 @@ class _BlockWalk:
     def __init__(
         self, block: Block, passages: Sequence[Passage], question: str, usual: float, spread: float
     ) -> None:
-        self._block, self._rows = block, rows_said(question, block)
+        self._block, self._rows, self._passages = block, rows_said(question, block), passages
         asked = self._asked = asked_words(question, block.language)
         self._usual, self._spread = usual, spread
         self._titles = {
@@ -327,10 +350,14 @@ class _BlockWalk:
         self._above = self._since = frozenset[str]()
         self._before = 0.0
         self._place = -1
+        self._line, self._item = -1, 0
         self._share = 1 / max(1, len(asked))
 
     def next(self, unit: Unit, relevance: float) -> AnswerCandidate:
         self._place += 1
+        line = self._block.content.rfind("\n", 0, unit.start)
+        if line != self._line or not self._place:
+            self._line, self._item = line, self._place
         written = self._block.content[unit.start : unit.end]
         code = self._code(written)
         row = self._rows.get(unit.start)
@@ -350,7 +377,18 @@ class _BlockWalk:
         if naming:
             self._above = asked
         return AnswerCandidate(
-            unit, unit.number, self._place, text, asked, naming, worded, code, length, traits, row is not None
+            unit,
+            unit.number,
+            self._place,
+            text,
+            asked,
+            naming,
+            worded,
+            code,
+            length,
+            traits,
+            row is not None,
+            self._item,
         )
 
     def _code(self, written: str) -> int:
@@ -362,7 +400,9 @@ class _BlockWalk:
         return written.count("\n") + 1 - fences if was or fences else 0
 
     def _is_heading(self, unit: Unit, text: str) -> bool:
-        return unit.words <= self._asked or bool(_HEADING.match(text) or _AIM.match(text))
+        if unit.words <= self._asked or _HEADING.match(text) or _AIM.match(text):
+            return True
+        return _is_title(text, self._passages[unit.passage])
 
     def _traits(self, unit: Unit, asked: frozenset[str], relevance: float, length: float) -> Traits:
         share = self._share

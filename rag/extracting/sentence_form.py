@@ -12,8 +12,8 @@ from embeddings.lexical.terms import question_lexemes
 from rag.ranking.sentences import ASKING, NOUNS_ARE_CAPITAL, words_of
 from rag.word_data import read_patterns
 
-# name: of somebody or of a place. term: what something is called.
-Form = Literal["time", "number", "name", "reason", "contrast", "term"]
+# name: of somebody or of a place. term: what something is called. way: how the reader does something.
+Form = Literal["time", "number", "name", "reason", "contrast", "term", "way"]
 FORMS: tuple[Form, ...] = get_args(Form)
 KEPT_QUESTIONS = 256
 QUESTION_CHARS = 2000
@@ -134,6 +134,10 @@ _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<=[\s(\"“'/-])[A-ZÀ-Þ][\w'’.-]*\
 _REASON = re.compile(rf"\b(?:{_ANSWERED['reason']})\b|{_ANSWERED['unspaced reason']}", re.IGNORECASE)
 _CONTRAST = re.compile(rf"\b(?:{_ANSWERED['contrast']})\b|\bdiffer", re.IGNORECASE)
 _TERM = re.compile(rf"\b(?:{_ANSWERED['term']})\b|\*\*|[\"“«„]|称为|叫", re.IGNORECASE)
+_WAY = re.compile(
+    rf"(?<![\w/.-])--?[a-z][\w-]*|`[^`\n]{{2,80}}`|\b(?:{_ANSWERED['way']})\b|{_ANSWERED['unspaced way']}",
+    re.IGNORECASE,
+)
 _TURNS: dict[Form, Callable[[str], object]] = {
     "reason": _REASON.search,
     "contrast": _CONTRAST.search,
@@ -162,6 +166,11 @@ def has_fact(forms: frozenset[Form], text: str, question: str, language: str) ->
 def has_turn(forms: frozenset[Form], text: str) -> bool:
     """Tell whether it has words for the reason, difference or name that is asked for."""
     return any(_TURNS[form](text) for form in forms if form in _TURNS)
+
+
+def tells_way(forms: frozenset[Form], text: str) -> bool:
+    """Tell whether it tells the reader what to do or to type, where that is asked for."""
+    return "way" in forms and _WAY.search(text) is not None
 
 
 def is_called(forms: frozenset[Form], text: str, question: str) -> bool:

@@ -170,3 +170,41 @@ def test_tables_that_only_place_things_are_none() -> None:
     found = read_html(f"<html><body><table><tr><td>{cell}</td></tr></table></body></html>".encode())
     assert found.text == "First paragraph.\n\nSecond paragraph."
     assert found.blocks == ()
+
+
+SENTENCE = "Ninja is yet another build system, which takes the interdependencies of files and builds them. "
+
+
+def test_headings_in_boxes_of_their_own_are_headings() -> None:
+    """So DocBook writes them; nothing about the page says where its main content is."""
+
+    def section(level: int, title: str, *content: str) -> str:
+        box = "<div class='titlepage'><div><div>" + f"<h{level} class='title'>{title}</h{level}>"
+        return f"<div class='section'>{box}</div></div></div>{''.join(content)}</div>"
+
+    told = f"<p>{SENTENCE * 3}</p>"
+    page = section(1, "Using Ninja", told, section(2, "Running Ninja", told), section(2, "Extra tools", told))
+    found = read_html(f"<html><body><div class='book'>{page}</div></body></html>".encode())
+    titles = [(heading.level, heading.title) for heading in found.headings]
+    assert titles == [(1, "Using Ninja"), (2, "Running Ninja"), (2, "Extra tools")]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<dl><dt>-k</dt><dt>--keep</dt><dd><p>Keep the input files.</p></dd>"
+        "<dt>-v</dt><dd>Say more.</dd></dl>",
+        "<table><tr><td><p>-k, --keep</p></td><td><p>Keep the input files.</p></td></tr>"
+        "<tr><td>-v</td><td>Say more.</td></tr></table>",
+    ],
+)
+def test_a_term_stands_on_one_line_with_its_meaning(page: str) -> None:
+    found = read_html(f"<html><body>{page}</body></html>".encode())
+    assert found.text == "- -k, --keep: Keep the input files.\n- -v: Say more."
+    assert [block.kind for block in found.blocks] == ["list"]
+
+
+def test_a_question_keeps_a_line_of_its_own() -> None:
+    page = "<dl><dt>What should I put in user.name?</dt><dd>Your own name.</dd></dl>"
+    found = read_html(f"<html><body>{page}</body></html>".encode())
+    assert found.text == "What should I put in user.name?\n- Your own name."

@@ -176,3 +176,44 @@ def test_a_line_above_a_table_and_one_below_are_in_its_chunk():
         ("Mirow Lighthouses Inc.", "See accompanying notes.")
     ]
     assert chunks[0].table
+
+
+def test_a_caption_is_the_title_of_its_table_also_where_it_takes_two_lines():
+    """A year that begins a row names it; a head of several columns is told for each of them."""
+    caption = [
+        Words("Table 2:", 716, x=60),
+        Words("Unemployment by gender for the population", 716, x=120),
+        Words("under 25 in Finland (in %)", 704, x=120),
+    ]
+    heads = [
+        *(Words(name, 688, x=x) for name, x in (("Finland", 207), ("EU-15", 352))),
+        *(Words(name, 676, x=x) for name, x in (("Women", 180), ("Men", 240), ("Women", 325), ("Men", 385))),
+    ]
+    figures = [
+        Words(cell, top, x=x)
+        for top, cells in ((664, "2000 10.6 9.1 9.3 6.4"), (652, "2005 8.6 8.2 8.9 7.0"))
+        for cell, x in zip(cells.split(), (60, 185, 245, 330, 390), strict=True)
+    ]
+    [block] = read([*caption, *heads, *figures]).blocks
+    assert block.head == TableHead(
+        "Table 2: Unemployment by gender for the population under 25 in Finland (in %)",
+        ("", "Finland Women", "Finland Men", "EU-15 Women", "EU-15 Men"),
+    )
+
+
+def test_heads_that_are_drawn_after_their_rows_name_the_columns():
+    figures = rows(("London", "25.25", "54.69"), ("Yorkshire", "25.13", "67.54"), top=600)
+    later = rows(("Region", "Unit rate", "Charge"), top=616)
+    [block] = read([*figures, *later]).blocks
+    assert block.head == TableHead("", ("Region", "Unit rate", "Charge"))
+
+
+def test_a_row_with_a_year_for_its_head_is_read_with_its_columns():
+    """The caption's own line is none of them; in what is told, its number ends no sentence."""
+    head = TableHead("Table 1. Growth", ("", "Finland", "EU-15"))
+    text = "Table 1. | Growth\n2000 | 5.0 | 3.9\n2005 | 1.5 | 1.5"
+    told = [describe_row(row, head) for _, row in read_rows(text, sentence_spans(text), head)]
+    assert told == [
+        "Table 1: Growth: 2000, Finland: 5.0; EU-15: 3.9",
+        "Table 1: Growth: 2005, Finland: 1.5; EU-15: 1.5",
+    ]

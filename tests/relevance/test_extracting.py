@@ -188,6 +188,10 @@ def test_a_heading_stays_apart_from_the_text_below_it() -> None:
         "What does consistent hashing do?", "Consistent Hashing\n\nconsistent hashing spreads keys."
     )
     assert said == "consistent hashing spreads keys [1]."
+    text = "2.6. Recovering data from damaged files\n\nbzip2 compresses files in blocks of 900 kbytes."
+    below = context_of([passage(1, text, section="2.6. Recovering data from damaged files")])
+    told = choose("How does bzip2 compress files?", below)
+    assert told[0].text == "bzip2 compresses files in blocks of 900 kbytes."
 
 
 def test_a_sure_answer_is_one_sentence_and_none_is_longer_than_three() -> None:

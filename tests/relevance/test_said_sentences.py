@@ -101,3 +101,32 @@ def test_a_text_that_goes_on_from_another_chunk_answers_last() -> None:
 def test_a_single_fence_in_a_text_makes_no_code_of_what_follows() -> None:
     text = "```\n\nThe Mirow bridge was opened in 1907. The Mirow bridge is closed to lorries."
     assert "1907" in answer("When was the Mirow bridge opened?", text)
+
+
+OPTIONS = (
+    "Mirow packs files. Mirow keeps the date of each file, and of the original, when it packs a file.\n\n"
+    "- -k, --keep: Keep the original file. It is not removed when a file is packed. Links are followed, too."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("How do I keep the original file?", "-k, --keep"),
+        ("What option is there to keep the original file?", "-k, --keep"),
+        ("When does Mirow keep the date of the original?", "Mirow keeps the date"),
+    ],
+)
+def test_who_asks_how_is_told_what_to_type(question: str, told: str) -> None:
+    assert told in first(question, OPTIONS)
+
+
+def test_what_an_item_says_further_on_comes_with_its_term() -> None:
+    said = answer("Are links followed?", OPTIONS)
+    assert said == "-k, --keep: Keep the original file [1]. Links are followed, too [1]."
+
+
+def test_a_command_right_below_its_sentence_is_a_sentence_of_its_own() -> None:
+    text = "If you have Mirow from Homebrew, update it using:\n```sh\nbrew upgrade mirow\n```\nThen rest."
+    said = answer("How do I update Mirow with Homebrew?", text)
+    assert said.startswith("If you have Mirow from Homebrew, update it using: [1]\n\nbrew upgrade mirow [1]")

@@ -23,7 +23,7 @@ _NUMBER = r"\(?[-–—−+]?\(?\d[\d.,'’]*"
 # "$ (1,234)", "5.2 %", "12x", "3 (a)"; or what stands where there is no figure: a dash, "n/a", "*".
 _FIGURE = re.compile(
     rf"[~<>≤≥±]?[-–—−+(]?(?:{_SIGN} ?)?{_NUMBER}(?: \d{{3}})*(?: ?(?:[%‰x×]|pts?|bps|bn|m))?[)\] ]*%?"
-    r"(?: ?\(\w{1,2}\)|\*{1,3})?|(?:[$€£¥] ?)?[-–—−]+(?: ?%)?|\*|n[./]?[am]\.?",
+    r"(?: ?\(\w{1,2}\)|\*{1,3})?|(?:[$€£¥] ?)?[-–—−]+(?: ?%)?|\*+|\(X\)|n[./]?[am]\.?",
     re.IGNORECASE,
 )
 _CURRENCY = re.compile(rf"{_SIGN}(?: ?\()?|\(")
@@ -43,12 +43,17 @@ _SIGNED = re.compile(
     rf"(?P<label>.*?[^\W\d_].*?)?(?:(?<=.) )?(?P<figure>{_SIGN} ?[-–—−]?\(?[\d.,]+\)?|"
     rf"\(?[\d.,]+\)?(?: ?%)?(?= {_SIGN}$))(?: (?P<next>{_SIGN}))?"
 )
+# "Table 6.1: Size of the market", "Exhibit 9"
+_CAPTION = re.compile(
+    r"(?:tab(?:le|elle|leau|\.)|tabla|exhibit|figure|chart)\s[A-Z]?-?\d[\d.a-z-]*\b", re.IGNORECASE
+)
 _ENDS = re.compile(r"[.;,][\"'”’)]*$")
 _BETWEEN = 4  # lines without figures between two rows of one table
 _ROWS_COMPARED = 20
 _FIGURE_CHARS = 40
 _CELL_CHARS = 200  # more are no figures, and no head
 _HEADS = 16  # lines above the first row that are looked at
+_HEADS_ELSEWHERE = 4  # lines
 _TITLE_LINES = 3
 _TITLE_CHARS = 160
 _FAR = 4.0  # sizes of type between two lines of one table
@@ -87,11 +92,18 @@ class _Line:
 
     @cached_property
     def figures(self) -> list[Cell]:
-        """Return the figures behind the row's head, and all of a row without a head."""
+        """Return the figures behind the row's head, and all of a row without a head.
+
+        A year with other figures behind it is the head of its row.
+        """
         if len(self.cells) < 2:
             return []
-        first = 0 if _is_figure(self.cells[0]) else 1
-        return [cell for cell in self.cells[first:] if _is_figure(cell)]
+        figures = [cell for cell in self.cells if _is_figure(cell)]
+        if figures and figures[0] is self.cells[0] and _YEAR.fullmatch(figures[0].text):
+            return figures[not all(_YEAR.fullmatch(cell.text) for cell in figures) :]
+        return (
+            figures if figures[:1] == self.cells[:1] else [one for one in self.cells[1:] if _is_figure(one)]
+        )
 
     @cached_property
     def is_row(self) -> bool:
@@ -249,11 +261,12 @@ def _build(lines: Sequence[_Line], done: int, first: int, last: int) -> PageTabl
     columns = _find_columns(rows)
     while first > done and _cells_in_order(lines[first - 1], len(columns)):
         first -= 1
-    heads, top = _find_heads(lines, done, first, columns)
+    heads, top = _without_caption(*_find_heads(lines, done, first, columns), lines, done)
     sure = len(rows) > 1 or (len(columns) > 1 and any(line.tells_years for line in heads))
     if not sure or not _are_aligned(rows, columns):
         return None
     title, begin = _find_title(lines, done, top)
+    heads = [*_find_heads_elsewhere(lines, top, last, columns), *heads]
     table = PageTable(lines[begin].first, lines[last].last)
     units = [cell.text for line in heads for cell in line.cells if _is_unit(cell)]
     title = " ".join((title, *(unit for unit in dict.fromkeys(units) if unit not in title))).strip()
@@ -318,6 +331,55 @@ def _find_heads(
     return heads, top
 
 
+def _without_caption(
+    heads: list[_Line], top: int, lines: Sequence[_Line], done: int
+) -> tuple[list[_Line], int]:
+    """Take the further lines of a caption from the heads: they begin where its words do."""
+    if top > done and _CAPTION.match(lines[top - 1].text):
+        caption = lines[top - 1]
+        while (
+            heads and len(heads[0].cells) == 1 and abs(heads[0].style.left - caption.cells[-1].left) < _NEAR
+        ):
+            heads, top = heads[1:], top + 1
+    return heads, top
+
+
+def _find_heads_elsewhere(
+    lines: Sequence[_Line], top: int, last: int, columns: Sequence[tuple[float, float]]
+) -> list[_Line]:
+    """Return the lines that name the columns and stand above line `top`, but elsewhere in the text: drawn
+    after all rows, or before where the text has jumped. Rows of the same columns may stand between.
+    """
+    below = lines[top]
+    before = lines[:top] if top and not _follows_loosely(lines[top - 1], below) else ()
+    above = [line for line in (*before, *lines[last + 1 :]) if _stands_above(line, below, columns)]
+    heads: list[_Line] = []
+    for line in sorted(above, key=lambda line: line.style.baseline):
+        far = line.style.baseline - below.style.baseline > _FAR * max(line.style.size, below.style.size)
+        if far or (line.is_row and not _shares_columns(line, columns)):
+            break
+        if not line.is_row and any(_stands_over(cell, columns, line.style.size) for cell in line.cells):
+            if len(line.text) > _TITLE_CHARS or not _is_head(line, columns):
+                break
+            heads.insert(0, line)
+        elif not line.is_row and (heads or len(line.text) > _FIGURE_CHARS):
+            break
+        below = line
+    return heads if len(heads) <= _HEADS_ELSEWHERE else []  # more are something else, such as a form
+
+
+def _stands_above(line: _Line, below: _Line, columns: Sequence[tuple[float, float]]) -> bool:
+    higher = line.style.baseline > below.style.baseline + _NEAR
+    return (
+        higher and line.cells[0].left < columns[-1][1] and line.right > min(below.style.left, columns[0][0])
+    )
+
+
+def _shares_columns(line: _Line, columns: Sequence[tuple[float, float]]) -> bool:
+    ends = [right for _, right in columns]
+    return all(min(abs(cell.right - end) for end in ends) < line.style.size for cell in line.figures)
+
+
 def _follows_loosely(above: _Line, below: _Line) -> bool:
     """Tell if it is above, or a little lower: the lines of a head's cells come cell by cell."""
     step = above.style.baseline - below.style.baseline
@@ -330,7 +392,9 @@ def _stands_over(cell: Cell, columns: Sequence[tuple[float, float]], size: float
 
 
 def _is_head(line: _Line, columns: Sequence[tuple[float, float]]) -> bool:
-    return not line.is_row and not (len(line.cells) == 1 and line.text.endswith("."))
+    if line.is_row or _CAPTION.match(line.text):
+        return False
+    return not (len(line.cells) == 1 and line.text.endswith("."))
 
 
 class _NamingLine:
@@ -363,7 +427,32 @@ class _NamingLine:
             if abs(middle - (left + right) / 2) < 0.6 * self._pitch:
                 self.names = [self._cells[0].text] * len(self._columns)
                 return
+        groups = [self._centred_below(cell) for cell in self._cells]
+        if len(groups) > 1 and all(len(group) > 1 for group in groups) and self._are_all(groups):
+            for cell, group in zip(self._cells, groups, strict=True):
+                self.names[group.start : group.stop] = [cell.text] * len(group)
+            return
         self._give([cell for cell in self._cells if cell.right - cell.left > 0.8 * self._pitch], self._pitch)
+
+    def _centred_below(self, cell: Cell) -> range:
+        """Return the longest run of columns whose middle the cell stands over, of those nearest to it."""
+        own = [self._nearest_to(_middle(*column)) is cell for column in self._columns]
+        runs = [
+            range(first, last + 1)
+            for first, (left, _) in enumerate(self._columns)
+            for last, (_, right) in enumerate(self._columns[first:], first)
+            if all(own[first : last + 1])
+            and abs(_middle(left, right) - _middle(cell.left, cell.right)) < 0.25 * self._pitch
+        ]
+        return max(runs, key=len, default=range(0))
+
+    def _nearest_to(self, place: float) -> Cell:
+        return min(self._cells, key=lambda cell: abs(_middle(cell.left, cell.right) - place))
+
+    def _are_all(self, groups: Sequence[range]) -> bool:
+        """Tell if the groups follow each other without gaps up to the last column."""
+        ends = [group.stop for group in groups]
+        return ends == [*(group.start for group in groups[1:]), len(self._columns)]
 
     def _give(self, cells: Sequence[Cell], reach: float) -> None:
         for place, (left, right) in enumerate(self._columns):
@@ -371,6 +460,10 @@ class _NamingLine:
                 distances = [max(cell.left - right, left - cell.right) for cell in cells]
                 if min(distances) < reach:
                     self.names[place] = cells[distances.index(min(distances))].text
+
+
+def _middle(left: float, right: float) -> float:
+    return (left + right) / 2
 
 
 def _split_repeated(cell: Cell) -> list[Cell]:
@@ -400,7 +493,12 @@ def _find_title(lines: Sequence[_Line], done: int, top: int) -> tuple[str, int]:
     """Return the title, and where the table begins: with it, unless the title is the end of a paragraph."""
     title: list[str] = []
     begin = top
-    for number in range(top - 1, max(done, top - _TITLE_LINES) - 1, -1):
+    near = range(top - 1, max(done, top - _TITLE_LINES) - 1, -1)
+    caption = next((number for number in near if _CAPTION.match(lines[number].text)), None)
+    if caption is not None and not any(line.is_row for line in lines[caption:top]):
+        told = (cell.text for line in lines[caption:top] for cell in line.cells)
+        return " ".join(told), caption
+    for number in near:
         line = lines[number]
         text = line.text
         if line.is_row or not _follows_loosely(line, lines[number + 1]) or not _WORD.search(text):
