@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 
 from rag.api.mcp import LEAD_CHARS, WINDOW_CHARS
 from tests.answers.asking import QUESTION, Library, block_with
+from tests.conftest import MakeStack
 from tests.keys.key_factory import as_key, make_key
 from tests.support.api import UNKNOWN_ID, assert_problem, embed, ingest
 from tests.support.environment import PROJECT
@@ -327,9 +328,9 @@ def test_links_begin_with_the_address_that_people_know(library: Library):
     assert told["citations"][0]["url"].startswith(f"https://kb.example.org/d/{library.pdf_id}?start=")
 
 
-@pytest.fixture(scope="session")
-def _keyed_stack(_session_stacks: Callable[..., Stack]) -> Stack:
-    return _session_stacks(KNOWLEX_REQUIRE_API_KEY="true")
+@pytest.fixture(scope="module")
+def _keyed_stack(make_module_stack: MakeStack) -> Stack:
+    return make_module_stack(KNOWLEX_REQUIRE_API_KEY="true")
 
 
 def fill(stack: Stack) -> None:

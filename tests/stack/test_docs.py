@@ -182,8 +182,10 @@ def type_in(up: Up, script: str, **more: str) -> str:
     """Run a page's blocks with this server's address and data folder. Return what they print."""
     folder = up.data_dir.with_name("typed")
     if not folder.exists():
-        folder.mkdir()
-        for name in ("samples", "docs", "CHANGELOG.md", "README.md", "manage.py"):
+        (folder / "docs").mkdir(parents=True)
+        # Two of our pages: more of them would only take longer to embed.
+        names = ("samples", "CHANGELOG.md", "README.md", "manage.py", "docs/citations.md", "docs/webhooks.md")
+        for name in names:
             (folder / name).symlink_to(PROJECT / name)
     text = script.replace("http://localhost:8080", up.ready())
     env = environment(KNOWLEX_DATA_DIR=str(up.data_dir), DATA=str(up.data_dir), **more)
