@@ -4,6 +4,7 @@ import configparser
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -182,11 +183,12 @@ def type_in(up: Up, script: str, **more: str) -> str:
     """Run a page's blocks with this server's address and data folder. Return what they print."""
     folder = up.data_dir.with_name("typed")
     if not folder.exists():
-        (folder / "docs").mkdir(parents=True)
-        # Two of our pages: more of them would only take longer to embed.
-        names = ("samples", "CHANGELOG.md", "README.md", "manage.py", "docs/citations.md", "docs/webhooks.md")
-        for name in names:
+        folder.mkdir()
+        for name in ("samples", "CHANGELOG.md", "README.md", "manage.py"):
             (folder / name).symlink_to(PROJECT / name)
+        (folder / "docs").mkdir()
+        for name in ("citations.md", "webhooks.md"):  # more of our pages would only take longer to embed
+            shutil.copy(PROJECT / "docs" / name, folder / "docs")
     text = script.replace("http://localhost:8080", up.ready())
     env = environment(KNOWLEX_DATA_DIR=str(up.data_dir), DATA=str(up.data_dir), **more)
     env |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(PROJECT)}
