@@ -40,7 +40,13 @@ settings.register_profile("suite", deadline=None, derandomize=True, database=Non
 settings.load_profile("suite")
 
 TEST_LIMIT_S = 240
-WITH_SERVERS = {"edges", "keys", "outbox", "service", "stores"}
+# Folders whose files share servers of their own.
+WITH_SERVERS = {"edges", "golden", "keys", "outbox", "service", "stores"}
+# Folders whose tests take longest, the longest first.
+LONG = (
+    "keys", "faults", "stack", "sources", "platform", "answers", "embeddings", "scaling", "page", "client",
+    "edges", "outbox", "golden", "history", "ingest", "stores", "service", "extraction", "rag",
+)  # fmt: skip
 MakeStack = Callable[..., Stack]
 _numbers = count()
 
@@ -49,8 +55,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Processes of `pytest -n` are to choose a folder of their own before they read the settings."""
     if config.option.chaos_seed is None:
         config.option.chaos_seed = secrets.randbelow(10**6)  # those processes are told it with the options
+    config.option.loadscopereorder = False  # the most tests first: those are quick ones
     if config.getoption("numprocesses", None):
         del os.environ["DJANGO_SETTINGS_MODULE"]  # with it, pytest-django reads the settings before conftest
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long begins first, lest one process has a long file at the end and the others nothing."""
+
+    def rank(item: pytest.Item) -> int:
+        folder = item.nodeid.split("/")[1]
+        return LONG.index(folder) if folder in LONG else len(LONG)
+
+    items.sort(key=rank)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -103,20 +120,29 @@ def _commands_on_stacks(django_db_blocker: DjangoDbBlocker) -> None:
     commands.blocker = django_db_blocker
 
 
-@pytest.fixture(scope="session")
-def _session_stacks(postgres: Postgres) -> Iterator[Callable[..., Stack]]:
+def stacks(postgres: Postgres) -> Iterator[MakeStack]:
+    """`make_stack(workers=2, KNOWLEX_…="…")`: a running stack; it costs some seconds to start.
+
+    workers=0: nobody works there, which is cheaper. It runs no longer than the fixture, for even at rest
+    its processes take a hundredth of a core or two.
+    """
     with ExitStack() as running:
 
-        def start(*, workers: int = 2, **env: str) -> Stack:
+        def make(*, workers: int = 2, cluster: Postgres | None = None, **env: str) -> Stack:
             folder = environment.FOLDER / f"s{next(_numbers)}"
-            return running.enter_context(Stack(postgres, folder, workers=workers, env=env))
+            return running.enter_context(Stack(cluster or postgres, folder, workers=workers, env=env))
 
-        yield start
+        yield make
+
+
+make_stack = pytest.fixture(stacks)
+make_module_stack = pytest.fixture(stacks, scope="module")
+make_session_stack = pytest.fixture(stacks, scope="session")
 
 
 @pytest.fixture(scope="session")
-def _local_stack(_session_stacks: Callable[..., Stack]) -> Stack:
-    return _session_stacks()
+def _local_stack(make_session_stack: MakeStack) -> Stack:
+    return make_session_stack()
 
 
 @pytest.fixture
@@ -160,8 +186,8 @@ def provider_env(provider: Provider) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def _provider_stack(_session_stacks: Callable[..., Stack], _provider: Provider) -> Stack:
-    return _session_stacks(workers=4, **provider_env(_provider))
+def _provider_stack(make_session_stack: MakeStack, _provider: Provider) -> Stack:
+    return make_session_stack(workers=4, **provider_env(_provider))
 
 
 @pytest.fixture
@@ -170,21 +196,6 @@ def provider_server(_provider_stack: Stack, provider: Provider) -> Stack:
     _provider_stack.ensure_running()
     _provider_stack.clean()
     return _provider_stack
-
-
-@pytest.fixture
-def make_stack(postgres: Postgres) -> Iterator[MakeStack]:
-    """`make_stack(workers=2, KNOWLEX_…="…")`: a stack for this test alone; it costs some seconds.
-
-    workers=0: nobody works there, which is cheaper.
-    """
-    with ExitStack() as running:
-
-        def make(*, workers: int = 2, cluster: Postgres | None = None, **env: str) -> Stack:
-            folder = environment.FOLDER / f"s{next(_numbers)}"
-            return running.enter_context(Stack(cluster or postgres, folder, workers=workers, env=env))
-
-        yield make
 
 
 @pytest.fixture

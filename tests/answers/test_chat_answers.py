@@ -4,7 +4,6 @@ The wire to the model is the only fake.
 """
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -12,7 +11,7 @@ import pytest
 
 from rag.prompts import CITE_AGAIN
 from tests.answers.asking import QUESTION, Library, block_with, make_library, platform, streamed, text_of
-from tests.conftest import provider_env
+from tests.conftest import MakeStack, provider_env
 from tests.provider import Provider
 from tests.support.api import embed, ingest
 from tests.support.pdf import make_pdf
@@ -23,14 +22,14 @@ TALL = "The lighthouse of Norderney is 54 metres tall"
 
 
 @pytest.fixture(scope="module")
-def _claiming(_session_stacks: Callable[..., Stack], _provider: Provider) -> Stack:
+def _claiming(make_module_stack: MakeStack, _provider: Provider) -> Stack:
     env = {
         **provider_env(_provider),
         "KNOWLEX_EMBEDDER": "local",
         "KNOWLEX_STRUCTURED_CLAIMS": "auto",
         "KNOWLEX_RELEVANCE_THRESHOLD": "0.8",
     }
-    return _session_stacks(workers=1, **env)
+    return make_module_stack(workers=1, **env)
 
 
 @pytest.fixture

@@ -17,7 +17,10 @@ from mcp.shared.exceptions import MCPError
 
 from rag.api.mcp import LEAD_CHARS, WINDOW_CHARS
 from tests.answers.asking import QUESTION, Library, block_with
+from tests.conftest import MakeStack
+from tests.keys.accounts import make_account
 from tests.keys.key_factory import as_key, make_key
+from tests.support import commands
 from tests.support.api import UNKNOWN_ID, assert_problem, embed, ingest
 from tests.support.environment import PROJECT
 from tests.support.stack import Stack
@@ -272,11 +275,8 @@ def test_defaults_and_greatest_values_are_taken(library: Library, mode: str):
 def test_every_key_that_works_elsewhere_works_here(keyed_library: Stack):
     """RAGFlow's did not (7332)."""
     stack = keyed_library
-    accounts = (
-        "from django.contrib.auth.models import User; User.objects.create_superuser('ann', password='x')"
-    )
-    stack.manage("shell", "-c", accounts)
-    anns = stack.manage("create_api_key", "laptop", "--user", "ann").strip().splitlines()[-1]
+    make_account(stack, "ann", superuser=True)
+    anns = commands.manage(stack, "create_api_key", "laptop", "--user", "ann").strip().splitlines()[-1]
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     for key in (*(make_key(stack, scope) for scope in ("read", "write", "admin")), anns):
         assert call(stack, "search", key, query="What colour is the vault?")["results"]
@@ -314,22 +314,23 @@ def test_a_bound_key_reads_no_resource_of_others(keyed_library: Stack):
     assert page.text in whole.text
 
 
-def test_links_begin_with_the_address_that_people_know(library: Library):
-    library.provider.says(height)
-    message = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": "ask", "arguments": {"question": QUESTION}},
-    }
-    with library.stack.another_web(KNOWLEX_PUBLIC_URL="https://kb.example.org") as web:
-        told = web.post("/mcp", json=message, headers=ACCEPT).json()["result"]["structuredContent"]
-    assert told["citations"][0]["url"].startswith(f"https://kb.example.org/d/{library.pdf_id}?start=")
+def test_links_begin_with_the_address_that_people_know(keyed_library: Stack):
+    key = make_key(keyed_library, "read")
+    told = call(keyed_library, "ask", key, question="What colour is the vault of ours?")
+    found = call(keyed_library, "search", key, query="vault")["results"]
+    assert told["citations"], told
+    for citation in told["citations"]:
+        assert citation["url"].startswith(f"https://kb.example.org/d/{citation['document_id']}?start=")
+    assert all(one["url"].startswith("https://kb.example.org/d/") for one in found)
 
 
-@pytest.fixture(scope="session")
-def _keyed_stack(_session_stacks: Callable[..., Stack]) -> Stack:
-    return _session_stacks(KNOWLEX_REQUIRE_API_KEY="true")
+@pytest.fixture(scope="module")
+def _keyed_stack(make_module_stack: MakeStack) -> Stack:
+    return make_module_stack(
+        KNOWLEX_REQUIRE_API_KEY="true",
+        KNOWLEX_PUBLIC_URL="https://kb.example.org",
+        KNOWLEX_RELEVANCE_THRESHOLD="0",
+    )
 
 
 def fill(stack: Stack) -> None:

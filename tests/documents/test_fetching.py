@@ -7,6 +7,7 @@ import datetime
 import ssl
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
@@ -291,18 +292,18 @@ def test_ten_megabytes_go_in_and_one_byte_more_does_not(site: Site):
 def test_a_slow_server_is_given_up_in_time(site: Site, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(fetching, "LIMIT_S", 0.5)
 
+    given_up, never = Event(), Event()
+
     def drip(request: BaseHTTPRequestHandler) -> None:
-        try:
-            for letter in b"HTTP/1.1 200 OK\r\nX-Slow: yes, and for a long time\r\n":
-                request.wfile.write(bytes([letter]))
-                time.sleep(0.1)
-        except OSError:
-            pass
+        request.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: y")
+        with suppress(OSError):
+            while not given_up.wait(0.1):
+                request.wfile.write(b"e")
 
     site.pages["/"] = drip
-    never = Event()
     began = time.monotonic()
     assert "within" in refusal(f"{site.url}/", "127.0.0.1").message
+    given_up.set()
     assert "within" in refusal("http://a.example/", resolver=lambda host, port: [str(never.wait(30))]).message
     assert time.monotonic() - began < 20
     never.set()

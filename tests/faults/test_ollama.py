@@ -2,10 +2,10 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 
+from tests.conftest import MakeStack
 from tests.provider import Provider
 from tests.support.api import assert_problem, embed, ingest, query, together
 from tests.support.pdf import make_pdf
@@ -18,8 +18,8 @@ DEADLINE_S = 2 + 6  # the timeout of the stack, and what a crowded machine takes
 
 
 @pytest.fixture(scope="module")
-def ollama_stack(_session_stacks: Callable[..., Stack], _provider: Provider) -> Stack:
-    return _session_stacks(
+def ollama_stack(make_module_stack: MakeStack, _provider: Provider) -> Stack:
+    return make_module_stack(
         workers=1,
         KNOWLEX_SYNTHESIZER="ollama",
         OLLAMA_HOST=_provider.url,

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from tests.answers.asking import events_in
+from tests.conftest import MakeStack
 from tests.provider import Provider
 from tests.support.api import ask, assert_problem, book, embed, generate, ingest, query
 from tests.support.invariants import assert_embedded_once, assert_own_vectors, assert_settled
@@ -43,8 +44,8 @@ def ollama_env(provider: Provider) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def _ollama_stack(_session_stacks: Callable[..., Stack], _provider: Provider) -> Stack:
-    return _session_stacks(workers=2, **ollama_env(_provider))
+def _ollama_stack(make_module_stack: MakeStack, _provider: Provider) -> Stack:
+    return make_module_stack(workers=2, **ollama_env(_provider))
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """Running servers of which everything is written down."""
 
-from collections.abc import Callable
-
 import pytest
 
+from tests.conftest import MakeStack, stacks
 from tests.golden import asks_documents, asks_questions
 from tests.golden.exchanges import Recorder
 from tests.support.stack import Stack
@@ -30,20 +29,23 @@ PARTS = {
 }
 
 
-@pytest.fixture(scope="session")
-def golden_stack(_session_stacks: Callable[..., Stack]) -> Stack:
+make_folder_stack = pytest.fixture(stacks, scope="package")
+
+
+@pytest.fixture(scope="package")
+def golden_stack(make_folder_stack: MakeStack) -> Stack:
     """With the defaults, but that files may have 1 MB, and that nothing is answered from a cache."""
-    return _session_stacks(
+    return make_folder_stack(
         workers=1, KNOWLEX_MAX_UPLOAD_MB="1", KNOWLEX_CACHE="off", KNOWLEX_SOURCE_FOLDERS="/srv/knowlex"
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def recorder(golden_stack: Stack) -> Recorder:
     return Recorder(golden_stack.client)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def recorded(recorder: Recorder) -> dict[str, str]:
     """All exchanges by the name of their file; made in one go, since later ones rest on earlier ones."""
     return {name: recorder.record(asks) for name, asks in PARTS.items()}

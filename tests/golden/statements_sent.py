@@ -13,8 +13,11 @@ _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d [\d:.]+ UTC \[\d+\] (\w+):  ", re.MULTILI
 _STATEMENT = re.compile(r"(?:execute [^:]+|statement): ?(.*)", re.DOTALL)
 _PARAMETER = re.compile(r"\$(\d+) = (NULL|'(?:[^']|'')*')")
 _VECTOR = re.compile(r"'\[[-\d.,e]{200,}\]'")
-# Of a connection, not of a search; SET LOCAL stays.
-_LEFT_OUT = re.compile(r"BEGIN|COMMIT|ROLLBACK|DEALLOCATE|SELECT 1;|SET (?!LOCAL)|SELECT pg_backend_pid")
+# Of a connection, or what a server does now and then, not of a search; SET LOCAL stays.
+_LEFT_OUT = re.compile(
+    r"BEGIN|COMMIT|ROLLBACK|DEALLOCATE|SELECT 1;|SET (?!LOCAL)|SELECT pg_backend_pid"
+    r"|INSERT INTO rag_querycount"
+)
 
 
 def log_of(cluster: Postgres) -> Path:

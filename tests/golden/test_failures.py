@@ -1,11 +1,11 @@
 """What callers are told who may not, who ask too often, or whose answer needs what cannot be reached."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import httpx
 import pytest
 
-from tests.conftest import provider_env
+from tests.conftest import MakeStack, provider_env
 from tests.golden.asks_questions import STREAM
 from tests.golden.comparing import assert_golden
 from tests.golden.exchanges import SHOWN_HEADERS, Ask, Recorder
@@ -43,9 +43,9 @@ def key(stack: Stack, *words: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def strict(_session_stacks: Callable[..., Stack]) -> Stack:
+def strict(make_module_stack: MakeStack) -> Stack:
     """It asks for keys, and counts requests."""
-    return _session_stacks(workers=0, KNOWLEX_REQUIRE_API_KEY="true", KNOWLEX_RATE_LIMIT=f"{A_DAY}/day")
+    return make_module_stack(workers=0, KNOWLEX_REQUIRE_API_KEY="true", KNOWLEX_RATE_LIMIT=f"{A_DAY}/day")
 
 
 def test_who_may_not_and_who_asks_too_often(strict: Stack):
@@ -86,10 +86,10 @@ def test_who_may_not_and_who_asks_too_often(strict: Stack):
 
 
 @pytest.fixture(scope="module")
-def tower(_session_stacks: Callable[..., Stack], _provider: Provider) -> Stack:
+def tower(make_module_stack: MakeStack, _provider: Provider) -> Stack:
     """Its embeddings and its chat model are the provider's; one document."""
     _provider.reset()
-    stack = _session_stacks(workers=1, **provider_env(_provider), KNOWLEX_CACHE="off")
+    stack = make_module_stack(workers=1, **provider_env(_provider), KNOWLEX_CACHE="off")
     ingest(stack.client, make_pdf(" ".join(FACTS), title="Tower"), "tower.pdf")
     embed(stack.client)
     return stack

@@ -1,13 +1,14 @@
 """The SQL of every way to search, as it reaches the database: one file for each request."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.conftest import MakeStack
 from tests.golden.comparing import assert_golden
 from tests.golden.exchanges import Ask, Recorder, body_shown
 from tests.golden.statements_sent import LOGGED, log_of, statements_in
@@ -107,9 +108,9 @@ def fill(stack: Stack) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def sent(_session_stacks: Callable[..., Stack], postgres: Postgres) -> dict[str, str]:
+def sent(make_module_stack: MakeStack, postgres: Postgres) -> dict[str, str]:
     """What each request sent; asked in one go, since what a server has read once it does not read again."""
-    stack = _session_stacks(workers=1, **QUIET)
+    stack = make_module_stack(workers=1, **QUIET)
     ids, log = fill(stack), log_of(postgres)
     stack.kill_worker()  # which would speak in between
     listener = Listener(stack.client, log, ids)

@@ -58,6 +58,7 @@ class Secret:
 class House:
     """One collection with its callers and documents. queries: ids of past questions."""
 
+    stack: Stack
     callers: dict[str, Caller]
     secrets: list[Secret] = field(default_factory=list)
     collection_id: str = ""
@@ -87,7 +88,7 @@ def build_house(stack: Stack, rng: random.Random, *, documents: int) -> House:
         Caller("read key", as_key(stack, make_key(stack, "read"))),
         Caller("bound key", as_key(stack, make_key(stack, "write", collections=[HOUSE]))),
     ]
-    house = House({caller.label: caller for caller in callers}, collection_id=made.json()["id"])
+    house = House(stack, {caller.label: caller for caller in callers}, collection_id=made.json()["id"])
     for number in range(documents):
         house.secrets.append(_bring(house, rng, number))
     assert set_permissions(house, {"visibility": "public"}).status_code == 200

@@ -1,11 +1,13 @@
 """Logging in by OpenID Connect, with a provider of our own on loopback."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import httpx
 import pytest
 
+from tests.conftest import MakeStack
 from tests.keys.accounts import browser, forget_accounts, give_group, make_account
+from tests.keys.conftest import ASKS_FOR_KEYS
 from tests.support.api import assert_problem
 from tests.support.oidc import CLIENT_ID, CLIENT_SECRET, OidcProvider
 from tests.support.stack import Stack
@@ -19,11 +21,11 @@ def _identity() -> Iterator[OidcProvider]:
         yield provider
 
 
-@pytest.fixture(scope="session")
-def _oidc_stack(_session_stacks: Callable[..., Stack], _identity: OidcProvider) -> Stack:
-    stack = _session_stacks(
+@pytest.fixture(scope="module")
+def _oidc_stack(make_module_stack: MakeStack, _identity: OidcProvider) -> Stack:
+    stack = make_module_stack(
         workers=0,
-        KNOWLEX_REQUIRE_API_KEY="true",
+        **ASKS_FOR_KEYS,
         KNOWLEX_OIDC_URL=_identity.url,
         KNOWLEX_OIDC_CLIENT_ID=CLIENT_ID,
         KNOWLEX_OIDC_CLIENT_SECRET=CLIENT_SECRET,

@@ -1,7 +1,7 @@
 """Permissions of documents: who is not allowed finds, sees, counts and quotes nothing of them."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,9 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
+from tests.conftest import MakeStack
 from tests.keys.accounts import forget_accounts
+from tests.keys.conftest import ASKS_FOR_KEYS, forget_attempts
 from tests.keys.permissions_oracle import (
     HOUSE,
     LOCKED_ACTS,
@@ -28,13 +30,15 @@ WITHOUT_FILTERS = Path(__file__).parent / "without_filters"
 LOCKED_TABLES = ("documents_document", "documents_page", "documents_chunk", "documents_ingestitem")
 
 
+def fill(stack: Stack) -> House:
+    forget_attempts(stack)
+    return build_house(stack, random.Random(16), documents=14)
+
+
 @pytest.fixture
-def house(keyed: Stack) -> Iterator[House]:
-    forget_accounts(keyed)
-    assert keyed.broker is not None
-    keyed.broker.client().flushall()
-    yield build_house(keyed, random.Random(16), documents=14)
-    forget_accounts(keyed)
+def house(_keyed_stack: Stack) -> House:
+    """For the tests that only look; they share it."""
+    return _keyed_stack.filled(fill)
 
 
 def hidden_from(house: House, label: str) -> tuple[Caller, Secret]:
@@ -51,7 +55,7 @@ def exact(caller: Caller, word: str) -> list[Any]:
 
 
 def test_random_requests_show_nothing_that_the_oracle_hides(house: House):
-    run_requests(house, random.Random(1), 300)
+    run_requests(house, random.Random(1), 120)
 
 
 def test_whoever_may_read_finds_it_in_every_mode(house: House):
@@ -73,21 +77,6 @@ def test_a_limit_counts_only_what_may_be_seen(house: House):
         assert {one["document_id"] for one in found} == readable, caller.label
 
 
-def test_the_statistics_do_not_grow_with_what_is_hidden(keyed: Stack, house: House):
-    path = f"/v1/collections/{house.collection_id}/stats"
-    admin, cyd = house.callers["admin key"].client, house.callers["cyd"].client
-    before, whole = cyd.get(path).json(), admin.get(path).json()
-    assert before.get("storage_bytes", 0) > 0, before
-    assert set_permissions(house, {"visibility": "private"}).status_code == 200
-    text = "# Hidden\n\n" + "\n\n".join(f"Nobody is to know of sentence {n} here." for n in range(200))
-    ingest(admin, text.encode(), "hidden.md", collection=HOUSE)
-    embed(admin)
-
-    assert cyd.get(path).json() == before
-    grown = admin.get(path).json()
-    assert all(grown[name] > whole[name] for name in ("document_count", "chunk_count", "storage_bytes"))
-
-
 def test_a_duplicate_that_the_caller_may_not_read_is_not_named(house: House):
     caller, secret = hidden_from(house, "write key")
 
@@ -107,51 +96,6 @@ def test_an_answer_in_the_cache_is_of_those_who_may_read_it(house: House):
     assert secret.word not in caller.client.post("/v1/query", json=body).text
 
 
-def test_a_past_question_is_hidden_with_what_it_quotes(keyed: Stack, house: House):
-    ann = house.callers["ann"]
-    secret = next(one for one in house.secrets if one.is_for(ann) and one.bringer != "ann")
-    body = {"query": f"What is the secret word of {secret.topic}?", "collections": [HOUSE]}
-    asked = ann.client.post("/v1/query", json=body).json()
-    assert ann.client.get(f"/v1/queries/{asked['query_id']}").status_code == 200
-
-    keyed.sql(
-        """UPDATE documents_document SET permissions = '{"visibility": "private"}' WHERE id = %s""",
-        secret.document_id,
-    )
-
-    assert ann.client.get(f"/v1/queries/{asked['query_id']}").status_code == 404
-    assert secret.word not in ann.client.get("/v1/queries").text
-    assert secret.word not in ann.client.post("/v1/query", json=body).text  # cached before
-    assert ann.client.get(f"/v1/conversations/{asked['conversation_id']}").status_code == 404
-
-
-def test_a_new_version_keeps_the_permissions(keyed: Stack, house: House):
-    caller, secret = hidden_from(house, "ann")
-    admin = house.callers["admin key"].client
-    file = {"file": ("new.md", b"# New\n\nThe secret is Zanzibarum now.\n")}
-
-    replaced = admin.put(f"/v1/documents/{secret.document_id}", files=file, params={"wait": 30})
-
-    assert replaced.status_code in (200, 202), replaced.text
-    job = admin.get(f"/v1/ingest/{replaced.json()['job_id']}", params={"wait": 30}).json()
-    assert job["status"] == "completed"
-    assert len(exact(house.callers["admin key"], "Zanzibarum")) == 1
-    assert exact(caller, "Zanzibarum") == []
-    assert caller.client.get(f"/v1/documents/{secret.document_id}").status_code == 404
-    assert caller.client.get(f"/v1/ingest/{replaced.json()['job_id']}").status_code == 404
-
-
-def test_readers_without_a_visibility_are_the_only_readers(house: House):
-    assert set_permissions(house, {"allowed_users": ["ann"]}).status_code == 200
-    admin = house.callers["admin key"].client
-    body = admin.get(f"/v1/collections/{house.collection_id}").json()
-    assert body["settings"]["default_permissions"] == {"visibility": "restricted", "allowed_users": ["ann"]}
-    made = ingest(admin, b"# Late\n\nText.\n", "late.md", collection=HOUSE)["documentId"]
-
-    assert house.callers["ann"].client.get(f"/v1/documents/{made}").status_code == 200
-    assert house.callers["bob"].client.get(f"/v1/documents/{made}").status_code == 404
-
-
 SHOWN = """
     SELECT (SELECT coalesce(jsonb_agg(id::text), '[]') FROM documents_document) AS documents,
         (SELECT coalesce(jsonb_agg(document_id::text), '[]') FROM documents_page) AS pages,
@@ -160,11 +104,12 @@ SHOWN = """
 """
 
 
-def test_without_any_filter_the_database_shows_only_what_may_be_read(keyed: Stack, house: House):
+def test_without_any_filter_the_database_shows_only_what_may_be_read(house: House):
     """Row security alone: a statement that names no reader, for random callers, against the oracle."""
     rng = random.Random(3)
-    ids = {row["username"]: row["id"] for row in keyed.sql("SELECT username, id FROM auth_user")}
-    with psycopg.connect(keyed.postgres.url(keyed.database), row_factory=dict_row) as connection:
+    stack = house.stack
+    ids = {row["username"]: row["id"] for row in stack.sql("SELECT username, id FROM auth_user")}
+    with psycopg.connect(stack.postgres.url(stack.database), row_factory=dict_row) as connection:
         for _ in range(200):
             name = rng.choice(["ann", "bob", "cyd", "dan", "nobody"])
             groups = tuple(group for group in ("lawyers", "board") if rng.random() < 0.4)
@@ -180,13 +125,81 @@ def test_without_any_filter_the_database_shows_only_what_may_be_read(keyed: Stac
             assert len(row) == 4
 
 
+def fill_anew(stack: Stack) -> House:
+    return fill(stack)
+
+
 @pytest.fixture
-def unfiltered(_session_stacks: Callable[..., Stack]) -> Iterator[Stack]:
+def changing(_keyed_stack: Stack) -> House:
+    """Another one, which tests change: none of them minds what the others did."""
+    return _keyed_stack.filled(fill_anew)
+
+
+def test_the_statistics_do_not_grow_with_what_is_hidden(changing: House):
+    path = f"/v1/collections/{changing.collection_id}/stats"
+    admin, cyd = changing.callers["admin key"].client, changing.callers["cyd"].client
+    before, whole = cyd.get(path).json(), admin.get(path).json()
+    assert before.get("storage_bytes", 0) > 0, before
+    assert set_permissions(changing, {"visibility": "private"}).status_code == 200
+    text = "# Hidden\n\n" + "\n\n".join(f"Nobody is to know of sentence {n} here." for n in range(200))
+    ingest(admin, text.encode(), "hidden.md", collection=HOUSE)
+    embed(admin)
+
+    assert cyd.get(path).json() == before
+    grown = admin.get(path).json()
+    assert all(grown[name] > whole[name] for name in ("document_count", "chunk_count", "storage_bytes"))
+
+
+def test_a_past_question_is_hidden_with_what_it_quotes(changing: House):
+    ann = changing.callers["ann"]
+    secret = next(one for one in changing.secrets if one.is_for(ann) and one.bringer != "ann")
+    body = {"query": f"What is the secret word of {secret.topic}?", "collections": [HOUSE]}
+    asked = ann.client.post("/v1/query", json=body).json()
+    assert ann.client.get(f"/v1/queries/{asked['query_id']}").status_code == 200
+
+    changing.stack.sql(
+        """UPDATE documents_document SET permissions = '{"visibility": "private"}' WHERE id = %s""",
+        secret.document_id,
+    )
+
+    assert ann.client.get(f"/v1/queries/{asked['query_id']}").status_code == 404
+    assert secret.word not in ann.client.get("/v1/queries").text
+    assert secret.word not in ann.client.post("/v1/query", json=body).text  # cached before
+    assert ann.client.get(f"/v1/conversations/{asked['conversation_id']}").status_code == 404
+
+
+def test_a_new_version_keeps_the_permissions(changing: House):
+    caller, secret = hidden_from(changing, "ann")
+    admin = changing.callers["admin key"].client
+    file = {"file": ("new.md", b"# New\n\nThe secret is Zanzibarum now.\n")}
+
+    replaced = admin.put(f"/v1/documents/{secret.document_id}", files=file, params={"wait": 30})
+
+    assert replaced.status_code in (200, 202), replaced.text
+    job = admin.get(f"/v1/ingest/{replaced.json()['job_id']}", params={"wait": 30}).json()
+    assert job["status"] == "completed"
+    assert len(exact(changing.callers["admin key"], "Zanzibarum")) == 1
+    assert exact(caller, "Zanzibarum") == []
+    assert caller.client.get(f"/v1/documents/{secret.document_id}").status_code == 404
+    assert caller.client.get(f"/v1/ingest/{replaced.json()['job_id']}").status_code == 404
+
+
+def test_readers_without_a_visibility_are_the_only_readers(changing: House):
+    assert set_permissions(changing, {"allowed_users": ["ann"]}).status_code == 200
+    admin = changing.callers["admin key"].client
+    body = admin.get(f"/v1/collections/{changing.collection_id}").json()
+    assert body["settings"]["default_permissions"] == {"visibility": "restricted", "allowed_users": ["ann"]}
+    made = ingest(admin, b"# Late\n\nText.\n", "late.md", collection=HOUSE)["documentId"]
+
+    assert changing.callers["ann"].client.get(f"/v1/documents/{made}").status_code == 200
+    assert changing.callers["bob"].client.get(f"/v1/documents/{made}").status_code == 404
+
+
+@pytest.fixture
+def unfiltered(make_module_stack: MakeStack) -> Iterator[Stack]:
     """A stack whose statements have no condition on readers."""
-    stack = _session_stacks(
-        KNOWLEX_REQUIRE_API_KEY="true",
-        KNOWLEX_RATE_LIMIT="1000000/min",
-        PYTHONPATH=f"{WITHOUT_FILTERS}:{PROJECT}",
+    stack = make_module_stack(
+        **ASKS_FOR_KEYS, KNOWLEX_RATE_LIMIT="1000000/min", PYTHONPATH=f"{WITHOUT_FILTERS}:{PROJECT}"
     )
     stack.ensure_running()
     stack.clean()
@@ -197,10 +210,11 @@ def unfiltered(_session_stacks: Callable[..., Stack]) -> Iterator[Stack]:
         stack.sql(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
 
 
-def test_row_security_alone_shows_nothing_that_the_oracle_hides(unfiltered: Stack):
+@pytest.mark.parametrize("requests", [120, pytest.param(1000, marks=pytest.mark.slow)])
+def test_row_security_alone_shows_nothing_that_the_oracle_hides(unfiltered: Stack, requests: int):
     house = build_house(unfiltered, random.Random(17), documents=14)
 
-    run_requests(house, random.Random(2), 300, LOCKED_ACTS)
+    run_requests(house, random.Random(2), requests, LOCKED_ACTS)
 
     caller, secret = hidden_from(house, "read key")
     for table in LOCKED_TABLES:  # so that it shows that no filter held
@@ -210,9 +224,9 @@ def test_row_security_alone_shows_nothing_that_the_oracle_hides(unfiltered: Stac
 
 
 @pytest.fixture(scope="module")
-def unlimited(_session_stacks: Callable[..., Stack]) -> Stack:
+def unlimited(make_module_stack: MakeStack) -> Stack:
     """A stack that nobody asks too often."""
-    return _session_stacks(KNOWLEX_REQUIRE_API_KEY="true", KNOWLEX_RATE_LIMIT="1000000/min")
+    return make_module_stack(**ASKS_FOR_KEYS, KNOWLEX_RATE_LIMIT="1000000/min")
 
 
 @pytest.mark.slow

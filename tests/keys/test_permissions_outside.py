@@ -10,7 +10,9 @@ from embeddings.external.configuration import space_of
 from embeddings.protocols import VectorStore
 from embeddings.stores.chroma import ChromaStore
 from embeddings.stores.qdrant import QdrantStore
+from tests.conftest import MakeStack
 from tests.keys.accounts import forget_accounts
+from tests.keys.conftest import ASKS_FOR_KEYS
 from tests.keys.permissions_oracle import HOUSE, Caller, House, Secret, build_house, run_requests
 from tests.support.chroma import ChromaServer
 from tests.support.environment import PROJECT
@@ -44,13 +46,13 @@ class Outside:
 def outside(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
-    _session_stacks: Callable[..., Stack],
+    make_module_stack: MakeStack,
 ) -> Iterator[Outside]:
     server = SERVERS[request.param](tmp_path_factory.mktemp(request.param))
     server.start()
-    stack = _session_stacks(
+    stack = make_module_stack(
         workers=1,
-        KNOWLEX_REQUIRE_API_KEY="true",
+        **ASKS_FOR_KEYS,
         KNOWLEX_RATE_LIMIT="1000000/min",
         KNOWLEX_VECTOR_STORE=request.param,
         VECTOR_STORE_URL=server.url,

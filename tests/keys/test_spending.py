@@ -1,13 +1,13 @@
 """A day's tokens have a ceiling, in all and for a key: what is refused, what goes on, what is counted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
 
 from tests.answers.asking import platform
-from tests.conftest import provider_env
+from tests.conftest import MakeStack, provider_env
 from tests.keys.key_factory import as_key, make_key
 from tests.metrics.test_metrics import scraped, value
 from tests.platform.talk import accepted, ended, ingested, text
@@ -23,9 +23,9 @@ TOWERS = "The lighthouse of Norderney is 54 metres tall. It was lit in 1874. It 
 
 
 @pytest.fixture(scope="module")
-def _spending(_session_stacks: Callable[..., Stack], _provider: Provider) -> Stack:
+def _spending(make_module_stack: MakeStack, _provider: Provider) -> Stack:
     env = {"KNOWLEX_REQUIRE_API_KEY": "true", "KNOWLEX_DAILY_TOKENS": str(CEILING)}
-    return _session_stacks(workers=1, **provider_env(_provider), **env)
+    return make_module_stack(workers=1, **provider_env(_provider), **env)
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 """A Knowlex whose vectors are searched in a real Chroma server, by workers of its own."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
-from tests.conftest import provider_env
+from tests.conftest import MakeStack, provider_env, stacks
 from tests.outbox.looking import Chroma
 from tests.provider import Provider
 from tests.support.stack import Stack
@@ -21,9 +21,12 @@ def chroma_env(provider: Provider, chroma: Chroma) -> dict[str, str]:
     return {**provider_env(provider), **store, "VECTOR_STORE_TIMEOUT_SECONDS": "2"}
 
 
-@pytest.fixture(scope="session")
-def _outside_stack(_session_stacks: Callable[..., Stack], _provider: Provider, _chroma: Chroma) -> Stack:
-    return _session_stacks(workers=2, **chroma_env(_provider, _chroma))
+make_folder_stack = pytest.fixture(stacks, scope="package")
+
+
+@pytest.fixture(scope="package")
+def _outside_stack(make_folder_stack: MakeStack, _provider: Provider, _chroma: Chroma) -> Stack:
+    return make_folder_stack(workers=2, **chroma_env(_provider, _chroma))
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
 """A Knowlex beside a vector store: what each face says while that is gone, and that it comes back."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import httpx
 import pytest
 
+from tests.conftest import MakeStack
 from tests.flow.conftest import BREAD, TEA
 from tests.stores.conftest import SERVERS
 from tests.support.api import ask, assert_problem, book, embed, ingest, query, search, together
@@ -27,8 +28,8 @@ def store(
 
 
 @pytest.fixture(scope="module")
-def stack(_session_stacks: Callable[..., Stack], store: ServerProcess) -> Stack:
-    return _session_stacks(
+def stack(make_module_stack: MakeStack, store: ServerProcess) -> Stack:
+    return make_module_stack(
         workers=1,
         KNOWLEX_VECTOR_STORE=kind_of(store),
         VECTOR_STORE_URL=store.url,

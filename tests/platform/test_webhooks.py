@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -14,6 +14,7 @@ import pytest
 
 from documents.webhooks import EVENTS, MAX_ATTEMPTS, sign
 from knowlex.runtime.secrets import SecretLost, decrypt_secret, encrypt_secret
+from tests.conftest import MakeStack
 from tests.evaluation.sets import evaluate, line, uploaded
 from tests.keys.key_factory import as_key, make_key
 from tests.platform import talk
@@ -76,9 +77,9 @@ def receiver() -> Iterator[Receiver]:
         yield running
 
 
-@pytest.fixture(scope="session")
-def _told_stack(_session_stacks: Callable[..., Stack]) -> Stack:
-    return _session_stacks(KNOWLEX_URL_ALLOWED_HOSTS="127.0.0.1", KNOWLEX_REQUIRE_API_KEY="true")
+@pytest.fixture(scope="module")
+def _told_stack(make_module_stack: MakeStack) -> Stack:
+    return make_module_stack(KNOWLEX_URL_ALLOWED_HOSTS="127.0.0.1", KNOWLEX_REQUIRE_API_KEY="true")
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Questions that are searched for in a chat model's words, too, over HTTP; the model is the provider."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import Any
@@ -9,7 +8,7 @@ import httpx
 import pytest
 
 from rag.retrievers.rewriting import expansion_prompt, hyde_prompt
-from tests.conftest import provider_env
+from tests.conftest import MakeStack, provider_env
 from tests.platform import talk
 from tests.provider import Provider
 from tests.search.conftest import post
@@ -32,7 +31,7 @@ def replies(prompt: Prompt) -> str:
 
 
 @pytest.fixture(scope="module")
-def rewriting(_session_stacks: Callable[..., Stack], _provider: Provider) -> Stack:
+def rewriting(make_module_stack: MakeStack, _provider: Provider) -> Stack:
     """Asks a chat model for every question that does not forbid it, and has time."""
     env = provider_env(_provider) | {
         "KNOWLEX_SYNTHESIZER": "extractive",
@@ -42,7 +41,7 @@ def rewriting(_session_stacks: Callable[..., Stack], _provider: Provider) -> Sta
         "KNOWLEX_LLM_TIMEOUT_SECONDS": "30",
     }
     _provider.reset()
-    stack = _session_stacks(workers=1, **env)
+    stack = make_module_stack(workers=1, **env)
     notes = [talk.text(f"Note {n}: yearly holiday allowance.", f"note{n}.txt") for n in range(NOTES)]
     talk.ingested(stack.client, talk.text(LEAVE, "leave.txt"), *notes)
     return stack

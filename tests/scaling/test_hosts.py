@@ -41,12 +41,12 @@ from tests.support.waiting import wait_until
 PREFIX = "hosts"
 FACTS = 20
 HOLDS_A_LOCK = """
-import time
+import signal
 from django.db import transaction
 from knowlex.db.threads import execute
 with transaction.atomic():
     execute("SELECT pg_advisory_xact_lock(42)")
-    time.sleep(600)
+    signal.pause()
 """
 IS_HELD = "locktype = 'advisory' AND objid = 42"
 Place = Callable[[], AbstractContextManager[None]]

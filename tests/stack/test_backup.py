@@ -16,9 +16,10 @@ import psutil
 import psycopg
 import pytest
 
+from documents.library.storage import sweep_orphan_files
 from tests.platform.talk import stored, text
 from tests.stack.up import manage
-from tests.support import environment, processes
+from tests.support import commands, environment, processes
 from tests.support.environment import PROJECT
 from tests.support.postgres import Postgres
 from tests.support.stack import Stack
@@ -171,8 +172,8 @@ def test_a_file_stays_while_it_is_backed_up_though_its_document_goes(
 
     path = stack.folder / "files" / name
     os.utime(path, (0, 0))
-    code = "from documents.library.storage import sweep_orphan_files; sweep_orphan_files()"
-    stack.manage("shell", "-v0", "-c", code)
+    with commands.on(stack):
+        sweep_orphan_files()
     assert not path.exists()
 
 

@@ -4,6 +4,7 @@ import configparser
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -183,8 +184,11 @@ def type_in(up: Up, script: str, **more: str) -> str:
     folder = up.data_dir.with_name("typed")
     if not folder.exists():
         folder.mkdir()
-        for name in ("samples", "docs", "CHANGELOG.md", "README.md", "manage.py"):
+        for name in ("samples", "CHANGELOG.md", "README.md", "manage.py"):
             (folder / name).symlink_to(PROJECT / name)
+        (folder / "docs").mkdir()
+        for name in ("citations.md", "webhooks.md"):  # more of our pages would only take longer to embed
+            shutil.copy(PROJECT / "docs" / name, folder / "docs")
     text = script.replace("http://localhost:8080", up.ready())
     env = environment(KNOWLEX_DATA_DIR=str(up.data_dir), DATA=str(up.data_dir), **more)
     env |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(PROJECT)}

@@ -166,7 +166,10 @@ def test_an_assistant_finds_the_server_by_its_data_folder(up: Up) -> None:
     assert base not in nobody.stderr
 
 
-def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(used: Path) -> None:
+def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(
+    used: Path, provider: Provider
+) -> None:
+    """Nor does a chat model that does not answer hold that start up; it is told."""
     first = Up.start(used, "--workers", "1")
     created = httpx.post(f"{first.ready()}/api/v1/documents", files={"file": SAMPLE.read_bytes()})
     family = first.family()
@@ -175,30 +178,21 @@ def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(
 
     first.process.kill()
     wait_until(lambda: all_gone(family), what="the parts to end with `up`")
-    second = Up.start(used, "--workers", "1")
+    provider.rule("hang", on="models")
+    second = Up.start(used, "--workers", "1", KNOWLEX_SYNTHESIZER="ollama", OLLAMA_HOST=provider.url)
 
-    assert len(documents(second.ready())) == 1
+    base = second.ready()
+    assert not second.line("Answers: ")
+    assert len(documents(base)) == 1
     assert "password" not in second.said
+    line = wait_until(lambda: second.line("Answers: "), 10, "the line on who answers")
+    assert line == (
+        f"Answers: ollama llama3.2:1b at {provider.url}."
+        " It cannot be reached: start Ollama (`ollama serve`), or set OLLAMA_HOST."
+    )
     family = second.family()
     assert second.end(signal.SIGINT) == 0
     assert all_gone(family)
-
-
-def test_a_chat_model_that_does_not_answer_holds_up_no_start_and_is_told(
-    used: Path, provider: Provider
-) -> None:
-    provider.rule("hang", on="models")
-    up = Up.start(used, "--workers", "1", KNOWLEX_SYNTHESIZER="ollama", OLLAMA_HOST=provider.url)
-    try:
-        up.ready()
-        assert not up.line("Answers: ")
-        line = wait_until(lambda: up.line("Answers: "), 10, "the line on who answers")
-        assert line == (
-            f"Answers: ollama llama3.2:1b at {provider.url}."
-            " It cannot be reached: start Ollama (`ollama serve`), or set OLLAMA_HOST."
-        )
-    finally:
-        assert up.end() == 0
 
 
 def test_a_part_that_dies_again_and_again_ends_everything_and_is_named(used: Path) -> None:

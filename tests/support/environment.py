@@ -6,6 +6,7 @@ Imported by conftest.py before Django's settings are, so that they read these va
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from urllib.parse import quote
@@ -36,7 +37,12 @@ def database_url(name: str, data_dir: Path = DATA_DIR) -> str:
 
 
 def set_environment() -> None:
-    """Forget the caller's configuration and point to services that the fixtures start when needed."""
+    """Forget the caller's configuration and point to services that the fixtures start when needed.
+
+    Processes are to find our modules compiled: a run starts hundreds of them.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     for name in list(os.environ):
         if name not in KEPT and (name.startswith(OURS) or name in ALSO_OURS):
             del os.environ[name]

@@ -10,7 +10,7 @@ from django.db import connection
 
 from documents.models import Collection, Document
 from embeddings import services
-from embeddings.indexing import building
+from embeddings.indexing import building, measuring
 from embeddings.indexing.kinds import PREFIX
 from embeddings.models import EmbeddingModel, VectorIndex
 from embeddings.vectors.rows import vector_text
@@ -34,6 +34,12 @@ def _no_index_is_left(transactional_db):
     yield
     for name in relations():
         execute(f"DROP INDEX {connection.ops.quote_name(name)}")
+
+
+@pytest.fixture(autouse=True)
+def _few_questions(monkeypatch):
+    """For each look at an index: what the usual five hundred take is most of what these tests take."""
+    monkeypatch.setattr(measuring, "SAMPLE", 100)
 
 
 @pytest.fixture

@@ -42,7 +42,8 @@ def test_there_is_no_index_until_there_are_rows_for_one(add_vectors):
     assert indexing.ensure_index(min_rows=300) is None
 
 
-def test_a_build_measures_what_it_made(add_vectors):
+def test_a_build_measures_what_it_made(add_vectors, monkeypatch):
+    monkeypatch.setattr(measuring, "SAMPLE", 500)
     add_vectors(400)
     indexing.ensure_index(min_rows=1)
 
