@@ -7,9 +7,10 @@ Python: the library `tokenizers` takes 250 MB a process for 250,002 pieces. Ques
 prefixes that the model was trained with.
 
 A vector is the mean of the token vectors, each weighed by how rare its piece is: by how much the natural
-logarithm of its frequency, the tokenizer's score, lies below that of the commonest piece. The plain mean, with
-which the model was trained, tells sentences of one text less well apart (docs/evaluation.md); vectors of it
-are another model's, `multilingual-e5-small-mean`, and only kept for installations that have them.
+logarithm of its frequency, the tokenizer's score, lies below that of the commonest piece. The plain
+mean, with which the model was trained, tells sentences of one text less well apart (docs/evaluation.md);
+vectors of it are another model's, `multilingual-e5-small-mean`, and only kept for installations that
+have them.
 """
 
 import math

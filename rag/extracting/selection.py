@@ -75,9 +75,13 @@ class Option(NamedTuple):
 
 
 def weights_for(question: str, context: Context) -> Traits:
-    """Return those for a question in another language than all blocks, where it is known; else the usual."""
+    """Return those for a question in another language than all blocks, where it is known, and those for
+    blocks of which none is in English; else the usual.
+    """
     asked, written = detect_question_languages(question), {block.language for block in context.blocks}
-    return FOREIGN_WEIGHTS if asked and written.isdisjoint({"", *asked}) else WEIGHTS
+    if asked and written.isdisjoint({"", *asked}):
+        return FOREIGN_WEIGHTS
+    return OTHER_WEIGHTS if written and written.isdisjoint({"", "en"}) else WEIGHTS
 
 
 def choose(question: str, context: Context, weights: Traits | None = None) -> list[AnswerCandidate]:
