@@ -37,8 +37,8 @@ WEIGHTS = Traits(
     called=3.03,
     row=5.0,  # by hand: there were no tables among what the others were fitted on
 )
-# For documents in other languages than English, and, below, for a question in another language than theirs: by
-# benchmarks/evaluation/languages.py's half for it. Without what sentences of a language cannot be told by.
+# For documents in other languages than English, and, below, for questions in another language than theirs:
+# fitted by benchmarks/evaluation/languages.py.
 OTHER_WEIGHTS = Traits(
     similarity=2.78,
     before=0.23,
