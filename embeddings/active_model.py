@@ -14,6 +14,7 @@ from embeddings.registry import configured_model, embedder_for, is_same_model
 from embeddings.types import ModelSpec
 from knowlex.base.errors import EmbedderRejected
 from knowlex.db.threads import with_retries
+from knowlex.environment import FORMER_MODELS
 
 COMMAND = "manage.py embedding_model"
 
@@ -116,6 +117,19 @@ def ensure_model_matches() -> None:
         raise ImproperlyConfigured(explain_mismatch(active.spec, configured_model()))
     else:
         _check_usable(active.spec)
+
+
+def describe_former_model() -> str:
+    """Return what to type where the active model's vectors are of an earlier release, else ""."""
+    active = with_retries(EmbeddingModel.objects.active().first)
+    successor = FORMER_MODELS.get(active.name) if active else None
+    if active is None or successor is None:
+        return ""
+    return (
+        f"The stored vectors are of {successor} as an earlier release made them, and are searched as "
+        f"{active.name}. For its present ones: `{COMMAND} build {successor}`, "
+        f"`{COMMAND} activate {successor}`, `{COMMAND} remove {active.name}`."
+    )
 
 
 def learn_dimensions(model: EmbeddingModel, dimensions: int) -> bool:

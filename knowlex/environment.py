@@ -30,6 +30,8 @@ INTERNAL = {"KNOWLEX_READY_FD", "KNOWLEX_WEB_PROCESS"}  # what `up` tells its ow
 OF_CLIENTS = {"KNOWLEX_URL", "KNOWLEX_API_KEY"}  # what `knowlex_client` reads, on this machine too
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 LOCAL_MODELS, LOCAL_DIMENSIONS = ("all-MiniLM-L6-v2", "multilingual-e5-small"), 384
+# Names under which vectors are kept that an earlier release made, and the model that takes their place.
+FORMER_MODELS = {"multilingual-e5-small-mean": "multilingual-e5-small"}
 # In which at least three of four questions are answered right in the documents' language: docs/evaluation.md.
 SERVED_LANGUAGES = {
     LOCAL_MODELS[0]: {"en": "English"},
@@ -171,7 +173,7 @@ class Environment(BaseSettings):
 
     def _check_local_model(self) -> None:
         name, sizes = self.knowlex_embedding_model, (None, LOCAL_DIMENSIONS)
-        if "/" not in name and name not in ("", *LOCAL_MODELS):
+        if "/" not in name and name not in ("", *LOCAL_MODELS, *FORMER_MODELS):
             raise ValueError(
                 f"KNOWLEX_EMBEDDING_MODEL: {name!r} is no local model; there are {', '.join(LOCAL_MODELS)}, "
                 "and any sentence-transformers model in ONNX by the path of its folder"

@@ -63,11 +63,14 @@ def asked(group: str, corpus: Corpus, rows: Iterable[dict]) -> Iterator[Asked]:
         found = corpus.retrieve(case.question, candidates=CANDIDATES)
         ranked = asyncio.run(SentenceReranker().rerank(question, found))
         judged = list(distinct(assess(case.question, ranked, None).passages))[:TOP_K]
-        context = assemble(p for p in judged if p.relevance >= THRESHOLD)
-        candidates = stating(candidates_of(case.question, context))
-        traits = [with_forms(case.question, one, context) for one in candidates]
-        right = [is_correct(case, one.text) for one in candidates]
-        yield Asked(group, case, context, np.array(traits, dtype=float), np.array(right, dtype=bool))
+        yield traits_of(group, case, assemble(p for p in judged if p.relevance >= THRESHOLD))
+
+
+def traits_of(group: str, case: Case, context: Context) -> Asked:
+    candidates = stating(candidates_of(case.question, context))
+    traits = [with_forms(case.question, one, context) for one in candidates]
+    right = [is_correct(case, one.text) for one in candidates]
+    return Asked(group, case, context, np.array(traits, dtype=float), np.array(right, dtype=bool))
 
 
 def everything(sets: Sets) -> list[Asked]:

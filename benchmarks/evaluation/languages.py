@@ -4,9 +4,11 @@
 
 FOLDER holds question sets in SQuAD's form, `SET.LANGUAGE.json` (docs/evaluation.md names them). Each article
 becomes a document, its paragraphs under its title. Half of the articles are for fitting; articles that share
-a question, as translations do, are in the same half. Each question is asked of all documents of a set and a
-language (right, refused); those of the other half's documents are absent from it; and once more without the
-chunks that hold the answer, where the article has others: then its document is there and silent.
+a question, as translations do, are in the same half. A file `fit.txt` in FOLDER names the titles of those
+that are for fitting, one a line: in a set that has any of them, all others are unseen. Each question is asked
+of all documents of a set and a language (right, refused); those of the other half's documents are absent from
+it; and once more without the chunks that hold the answer, where the article has others: then its document is
+there and silent.
 """
 
 import argparse
@@ -26,6 +28,9 @@ from uuid import UUID
 import numpy as np
 
 from benchmarks.evaluation.corpus import Corpus, read_passages
+from benchmarks.evaluation.fit_sentences import Asked as AskedSentences
+from benchmarks.evaluation.fit_sentences import fit as fit_sentences
+from benchmarks.evaluation.fit_sentences import traits_of
 from benchmarks.evaluation.sets import holds, vectors_of
 from benchmarks.evaluation.vectors import Vectors
 from documents.text.languages import detect_language
@@ -33,12 +38,14 @@ from rag.context.fitting import assemble
 from rag.context.selection import distinct
 from rag.evaluation.question_files import parse_objects
 from rag.evaluation.scoring import is_correct
+from rag.evaluation.types import Case as QuestionCase
 from rag.extracting.selection import choose
 from rag.relevance.assessment import Calibration, assess
 from rag.relevance.features import Features, describe
 from rag.relevance.fitting import Pair, fit
 from rag.relevance.reliability import wilson
 from rag.rerankers.sentence import SentenceReranker
+from rag.types.context import Context
 from rag.types.question import Question
 from rag.types.retrieval import Retrieval
 
@@ -68,15 +75,18 @@ class QuestionSet:
     language: str
     documents: Mapping[str, str]
     questions: Sequence[Asked]
+    titles: Mapping[str, str]
 
 
 def read_set(path: Path) -> QuestionSet:
     name, language, _ = path.name.split(".")
     documents: dict[str, str] = {}
+    titles: dict[str, str] = {}
     questions: list[Asked] = []
     for number, article in enumerate(json.loads(path.read_text())["data"]):
         document = f"{name}-{language}-{number}.md"
         paragraphs = article["paragraphs"]
+        titles[document] = article["title"]
         documents[document] = "\n\n".join(
             [f"# {article['title']}", *(" ".join(one["context"].split("\n")) for one in paragraphs)]
         )
@@ -84,11 +94,14 @@ def read_set(path: Path) -> QuestionSet:
             for row in one["qas"]:
                 answers = tuple(dict.fromkeys(answer["text"].strip() for answer in row["answers"]))
                 questions.append(Asked(str(row["id"]), row["question"].strip(), language, answers, document))
-    return QuestionSet(name, language, documents, questions)
+    return QuestionSet(name, language, documents, questions, titles)
 
 
-def halves(sets: Sequence[QuestionSet]) -> dict[str, str]:
-    """Return "fit" or "unseen" by document; documents that share a question's id go together."""
+def halves(sets: Sequence[QuestionSet], for_fitting: Collection[str] = ()) -> dict[str, str]:
+    """Return "fit" or "unseen" by document; documents that share a question's id go together.
+
+    for_fitting: titles; a set that has any of them is halved by them.
+    """
     root: dict[str, str] = {}
 
     def find(name: str) -> str:
@@ -99,9 +112,13 @@ def halves(sets: Sequence[QuestionSet]) -> dict[str, str]:
     for one in sets:
         for question in one.questions:
             root[find(question.document)] = find(f"{one.name} {question.id}")
-    return {
-        name: ("fit", "unseen")[zlib.crc32(find(name).encode()) % 2] for one in sets for name in one.documents
-    }
+
+    def half(one: QuestionSet, name: str) -> str:
+        if not set(for_fitting).isdisjoint(one.titles.values()):
+            return "fit" if one.titles[name] in for_fitting else "unseen"
+        return ("fit", "unseen")[zlib.crc32(find(name).encode()) % 2]
+
+    return {name: half(one, name) for one in sets for name in one.documents}
 
 
 @dataclass(frozen=True)
@@ -122,27 +139,37 @@ class Case:
     def is_first(self) -> bool:
         return any(holds(passage, self.row) for passage in self.found.passages[:1])
 
+    @cached_property
+    def _expected(self) -> QuestionCase:
+        (case,) = parse_objects([{k: v for k, v in self.row.items() if k != "doc"}])
+        return case
+
+    def context(self) -> Context:
+        judged = assess(self.row["question"], self.found, None)
+        return assemble([p for p in list(distinct(judged.passages))[:TOP_K] if p.relevance >= THRESHOLD])
+
     def answer(self) -> str:
         """Return what the extractive synthesizer says; "" for a refusal."""
-        text = self.row["question"]
-        judged = assess(text, self.found, None)
-        context = assemble([p for p in list(distinct(judged.passages))[:TOP_K] if p.relevance >= THRESHOLD])
+        context = self.context()
         if not context.blocks:
             return ""
-        said = choose(text, context)
+        said = choose(self.row["question"], context)
         said.sort(key=lambda candidate: (candidate.number, candidate.place))
         return " ".join(candidate.text for candidate in said)
 
     def is_right(self, answer: str) -> bool:
-        (case,) = parse_objects([{k: v for k, v in self.row.items() if k != "doc"}])
-        return is_correct(case, answer)
+        return is_correct(self._expected, answer)
+
+    def sentences(self) -> AskedSentences:
+        return traits_of("", self._expected, self.context())
 
 
 class Bench:
     def __init__(self, folder: Path, vectors: Vectors, half: str) -> None:
         self._vectors, self._half = vectors, half
         self._sets = [read_set(path) for path in sorted(folder.glob("*.*.json"))]
-        self._halves = halves(self._sets)
+        named = folder / "fit.txt"
+        self._halves = halves(self._sets, named.read_text().splitlines() if named.exists() else ())
         self._corpora: dict[tuple[str, str, str], Corpus] = {}
 
     def cases(self) -> Iterator[Case]:
@@ -290,6 +317,8 @@ def report_fit(cases: Sequence[Case]) -> None:
     for name, some, without in (("own", own, ()), ("foreign", foreign, ("subject",))):
         weights = fit_weights(some, without=without)
         print(name, {key: round(value, 2) for key, value in asdict(weights).items()})
+        traits = fit_sentences([case.sentences() for case in some if case.kind == "answerable"])
+        print(name, "sentences", {key: round(value, 2) for key, value in traits._asdict().items()})
         for pair in sorted({(case.asked, case.of) for case in some}):
             print(pair, round(level([case for case in some if (case.asked, case.of) == pair], weights), 2))
 

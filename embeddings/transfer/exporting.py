@@ -87,7 +87,12 @@ def _manifest(collection: Collection, models: list[EmbeddingModel]) -> shapes.Ma
     return shapes.Manifest(
         exported_at=timezone.now(),
         collection=shapes.CollectionShape(**described),
-        models=[shapes.ModelShape(**{name: getattr(model, name) for name in names}) for model in models],
+        models=[
+            shapes.ModelShape(
+                **{name: getattr(model, name) for name in names}, edition=shapes.EDITIONS.get(model.name, 1)
+            )
+            for model in models
+        ],
     )
 
 

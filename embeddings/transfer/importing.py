@@ -98,7 +98,8 @@ class _Importer:
     def _find_model(self) -> int | None:
         model = self._model
         for index, described in enumerate(self._manifest.models):
-            if described.name == model.name and model.dimensions in (0, described.dimensions):
+            is_same = (described.name, described.edition) == (model.name, shapes.EDITIONS.get(model.name, 1))
+            if is_same and model.dimensions in (0, described.dimensions):
                 self._take_calibration(described)
                 return index
         if self._manifest.models:

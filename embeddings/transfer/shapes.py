@@ -26,10 +26,17 @@ class _ArchiveShape(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
+# Of a model's vectors, where a release made them otherwise than those before.
+EDITIONS = {"multilingual-e5-small": 2}
+
+
 class ModelShape(_ArchiveShape):
-    """dimensions: 0 where no vector has told yet. calibration: weights of relevance, or None."""
+    """dimensions: 0 where no vector has told yet. edition: of `EDITIONS`, else 1. calibration: weights of
+    relevance, or None.
+    """
 
     name: _Line
+    edition: int = 1
     provider: _Line
     dimensions: Annotated[int, Field(ge=0, le=16000)]
     active: bool

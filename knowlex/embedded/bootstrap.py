@@ -18,6 +18,7 @@ from redis.exceptions import RedisError
 from documents.api_keys import has_live_key
 from documents.models import Collection
 from embeddings import services as embeddings
+from embeddings.active_model import describe_former_model
 from embeddings.external.configuration import register_store
 from knowlex.base.retry import Retry
 from knowlex.embedded.data_folder import StackError
@@ -54,6 +55,8 @@ def prepare(say: Callable[[str], None]) -> None:
         rag.ensure_claim_judge_works()
     except ImproperlyConfigured as exc:
         raise StackError(str(exc)) from exc
+    if former := describe_former_model():
+        say(former)
     if change := register_store():
         say(str(change))
     store, answers, reason = check_vector_store()

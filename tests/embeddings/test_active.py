@@ -1,14 +1,18 @@
 """One model is active, and its vectors are never mixed with another's."""
 
+from pathlib import Path
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from documents.access import FULL
-from embeddings import services
+from embeddings import migrations, services
+from embeddings.active_model import describe_former_model
 from embeddings.models import Embedding, EmbeddingModel, EmbeddingRequest
 from embeddings.search.dense import search_chunks
 from knowlex.base.ids import new_id
 from knowlex.db import pool
+from knowlex.db.threads import execute
 from tests.embeddings.conftest import in_thread
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
@@ -98,3 +102,26 @@ async def test_a_question_is_embedded_by_the_model_that_it_searches(add_document
     finally:
         await pool.close_pool()
     assert hit.distance == 0
+
+
+def test_stored_vectors_of_the_former_multilingual_model_go_on_under_a_name_of_their_own(embedded):
+    active = EmbeddingModel.objects.get()
+    EmbeddingModel.objects.update(name="multilingual-e5-small", provider="local", dimensions=384)
+
+    execute((Path(migrations.__path__[0]) / "sql" / "former_e5.sql").read_text())
+
+    active.refresh_from_db()
+    assert active.name == "multilingual-e5-small-mean"
+    assert active.calibration["intercept"] == -12.6
+    assert "`manage.py embedding_model build multilingual-e5-small`" in describe_former_model()
+
+
+def test_a_multilingual_model_without_vectors_keeps_its_name():
+    EmbeddingModel.objects.create(
+        name="multilingual-e5-small", provider="local", dimensions=384, active=True, wanted=True
+    )
+
+    execute((Path(migrations.__path__[0]) / "sql" / "former_e5.sql").read_text())
+
+    assert EmbeddingModel.objects.get().name == "multilingual-e5-small"
+    assert describe_former_model() == ""

