@@ -38,24 +38,7 @@ WEIGHTS = Traits(
     row=5.0,  # by hand: there were no tables among what the others were fitted on
     way=1.5,  # by hand: nor any manuals
 )
-# For documents in other languages than English, and, below, for questions in another language than theirs:
-# fitted by benchmarks/evaluation/languages.py.
-OTHER_WEIGHTS = Traits(
-    similarity=2.78,
-    before=0.23,
-    coverage=7.21,
-    headed=3.82,
-    since=0.81,
-    relevance=0.01,
-    incomplete=-0.32,
-    length=-3.52,
-    fact=2.10,
-    turn=0.18,
-    term=2.82,
-    kind=2.89,
-    called=3.03,
-    row=5.0,  # this, called and term as above
-)
+# For a question in another language than the documents', fitted by benchmarks/evaluation/languages.py.
 FOREIGN_WEIGHTS = Traits(
     similarity=4.65,
     before=0.0,
@@ -93,13 +76,9 @@ class Option(NamedTuple):
 
 
 def weights_for(question: str, context: Context) -> Traits:
-    """Return those for a question in another language than all blocks, where it is known, and those for
-    blocks of which none is in English; else the usual.
-    """
+    """Return those for a question in another language than all blocks, where it is known; else the usual."""
     asked, written = detect_question_languages(question), {block.language for block in context.blocks}
-    if asked and written.isdisjoint({"", *asked}):
-        return FOREIGN_WEIGHTS
-    return OTHER_WEIGHTS if written and written.isdisjoint({"", "en"}) else WEIGHTS
+    return FOREIGN_WEIGHTS if asked and written.isdisjoint({"", *asked}) else WEIGHTS
 
 
 def choose(question: str, context: Context, weights: Traits | None = None) -> list[AnswerCandidate]:

@@ -24,6 +24,7 @@ MISSING_RANK = 1000
 # Measured, 5th and 50th percentile: English questions 0.68 and 1.08, German ones of English texts 0.08, 0.28.
 HELD_NOTHING, HELD_ENOUGH = 0.2, 0.5
 SUREST = 5  # of each ranking are candidates in any case
+COUNTED = 2 * NARROW  # chunks that pass the filters; of more it is only known that they are more
 SCORED = 10_000  # chunks at most that hold the words, where all of these are common: 1 us of CPU each
 
 # In how many chunks each of some words stands.
@@ -44,7 +45,7 @@ _COUNT_PASSING = SQL("(SELECT count(*) FROM ({passing} LIMIT {enough}) AS counte
 # By a sample; null of few chunks, which are counted as fast. Under row security only what the reader may see
 # is in a sample: what it would hold of all is worked out.
 _SHARE = SQL("""
-    (SELECT CASE WHEN held.chunks > 2 * {enough} THEN (
+    (SELECT CASE WHEN held.chunks > {enough} THEN (
         SELECT count(*) FROM documents_chunk AS c TABLESAMPLE SYSTEM ({percent})
         JOIN documents_document AS d ON d.id = c.document_id
         WHERE d.collection_id = ANY(%(collections)s) AND d.replaces_id IS NULL{conditions}
@@ -93,10 +94,10 @@ def select_scope(conditions: str) -> bytes:
     share: Composable = SQL("NULL::float8")
     if conditions:
         percent = _PERCENT.format(sample=Literal(SAMPLE), least=Literal(LEAST_ROWS))
-        share = _SHARE.format(percent=percent, enough=Literal(NARROW), conditions=SQL(conditions))
-        counted = _COUNT_PASSING.format(passing=select_passing_chunks(conditions), enough=Literal(NARROW))
+        share = _SHARE.format(percent=percent, enough=Literal(COUNTED), conditions=SQL(conditions))
+        counted = _COUNT_PASSING.format(passing=select_passing_chunks(conditions), enough=Literal(COUNTED))
     statement = _template("scope").format(
-        model=MODEL, passing=counted, share=share, enough=Literal(NARROW), languages=SQL(LANGUAGES)
+        model=MODEL, passing=counted, share=share, enough=Literal(COUNTED), languages=SQL(LANGUAGES)
     )
     return statement.as_bytes(None)
 

@@ -1,12 +1,12 @@
 -- The active model and, of the collections that are read, chunks_with: in how many chunks each word stands;
--- under "" the number of chunks. passing: how many chunks the filters let through, counted up to NARROW,
+-- under "" the number of chunks. passing: how many chunks the filters let through, counted up to COUNTED,
 -- unless a sample shows that there are more; null without filters. passing_share: of all chunks, by the sample.
 -- all_chunks: of all collections, roughly. languages: of the documents, each found by one step in the index. No row where
 -- nothing was ever embedded. OFFSET 0: the planner would else take the sample once for each time that it is named.
 -- The inner SELECTs hide the values from the planner: it would plan anew for each
 -- question.
 SELECT scope.*, CASE
-        WHEN passing_share * (chunks_with ->> '')::bigint > 2 * {enough} THEN {enough} ELSE {passing}
+        WHEN passing_share * (chunks_with ->> '')::bigint > {enough} THEN {enough} ELSE {passing}
     END AS passing
 FROM (SELECT model.*,
     EXISTS (

@@ -14,10 +14,10 @@
 -- $7 = '{"",node}'
 -- $8 = NULL
 SELECT scope.*, CASE
-        WHEN passing_share * (chunks_with ->> '')::bigint > 2 * 10000 THEN 10000 ELSE (SELECT count(*) FROM (
+        WHEN passing_share * (chunks_with ->> '')::bigint > 20000 THEN 20000 ELSE (SELECT count(*) FROM (
     SELECT c.id FROM documents_chunk c JOIN documents_document d ON d.id = c.document_id
     WHERE d.collection_id = ANY($1) AND d.replaces_id IS NULL AND d.created_at >= ($2::date)::timestamp AT TIME ZONE 'UTC' AND d.metadata @@ $3::jsonpath AND d.metadata @@ $4::jsonpath AND coalesce(c.last_page, c.page_number) >= $5 AND c.page_number <= $6
- LIMIT 10000) AS counted)
+ LIMIT 20000) AS counted)
     END AS passing
 FROM (SELECT model.*,
     EXISTS (
@@ -33,7 +33,7 @@ FROM (SELECT model.*,
             GROUP BY lexeme
         ) AS counted
     ) AS chunks_with,
-    (SELECT CASE WHEN held.chunks > 2 * 10000 THEN (
+    (SELECT CASE WHEN held.chunks > 20000 THEN (
         SELECT count(*) FROM documents_chunk AS c TABLESAMPLE SYSTEM (
     (100.0 * 1000 / greatest(
         (SELECT reltuples FROM pg_class WHERE oid = 'documents_chunk'::regclass), 100000))

@@ -21,7 +21,7 @@ SELECT c.id,
 -- $2 = '{"",node}'
 -- $3 = NULL
 SELECT scope.*, CASE
-        WHEN passing_share * (chunks_with ->> '')::bigint > 2 * 10000 THEN 10000 ELSE NULL::bigint
+        WHEN passing_share * (chunks_with ->> '')::bigint > 20000 THEN 20000 ELSE NULL::bigint
     END AS passing
 FROM (SELECT model.*,
     EXISTS (
