@@ -20,8 +20,8 @@ from documents.extractors.failures import (
     Unreadable,
 )
 from documents.text.characters import clean_characters, clean_label, has_text
-from documents.text.tables import TITLE_CHARS, read_head, split_row
-from documents.types import Block, ChunkType, ExtractedPage, Extraction, Heading, TableHead
+from documents.text.tables import read_first_row
+from documents.types import Block, ChunkType, ExtractedPage, Extraction, Heading
 
 _FRONT_MATTER = re.compile(
     r"---[ \t]*\n(?P<fields>(?:(?!---[ \t]*$|\.\.\.[ \t]*$).*\n){0,200}?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.M
@@ -162,14 +162,9 @@ def _find_blocks(tokens: Sequence[Token], lines: Sequence[int], text: str) -> It
         inner = text[start:end]
         start, end = end - len(inner.lstrip()), start + len(inner.rstrip())
         if last_end <= start < end:
-            yield Block(start, end, kind, _read_head(text, start, end) if kind == "table" else None)
+            row = text[start:end].partition("\n")[0]
+            yield Block(start, end, kind, read_first_row(row, text, start) if kind == "table" else None)
             last_end = end
-
-
-def _read_head(text: str, start: int, end: int) -> TableHead | None:
-    """Return the head of a table, with the paragraph or heading above it as its title."""
-    above = text[max(0, start - 2 * TITLE_CHARS) : start].rstrip().rpartition("\n\n")[2]
-    return read_head(above.strip("#*_ \n"), split_row(text[start:end].partition("\n")[0]))
 
 
 def _read_title(inline: Token) -> str:

@@ -62,9 +62,20 @@ def read_head(title: str, cells: Sequence[str]) -> TableHead | None:
     return TableHead(" ".join(title.split()) if is_title else "", tuple(cells))
 
 
+def read_first_row(row: str, text: str, start: int) -> TableHead | None:
+    """Return the head of the table that starts there in a text, with the paragraph above it as its title."""
+    above = text[max(0, start - 2 * TITLE_CHARS) : start].rstrip().rpartition("\n\n")[2]
+    return read_head(above.strip("#*_ \n"), split_row(row))
+
+
 def _is_told(cell: str) -> bool:
     """Tell if a cell holds what a table tells, and so is none of its heads: a figure, or a sentence."""
-    return bool(_FIGURE.fullmatch(cell)) or is_sentence(cell)
+    return is_figure(cell) or is_sentence(cell)
+
+
+def is_figure(cell: str) -> bool:
+    """Tell if a cell is a number other than a year."""
+    return _FIGURE.fullmatch(cell) is not None
 
 
 def is_sentence(cell: str) -> bool:

@@ -168,3 +168,55 @@ def test_rows_of_a_csv_are_counted_as_a_spreadsheet_counts_them() -> None:
 
 def test_what_has_no_columns_is_read_as_text() -> None:
     assert read_csv(b"one\ntwo\nthree\n").source == "TEXT"
+
+
+def test_a_head_of_several_rows_names_each_column_whole() -> None:
+    sales = [
+        ["", "2023", "", "2024", ""],
+        ["Region", "Sales", "Cost", "Sales", "Cost"],
+        ["North", 12, 7, 14, 8],
+        ["South", 22, 17, 24, 18],
+    ]
+    by_half = [
+        ["", "2024"],
+        ["", "First half", "", "Second half"],
+        ["", "Q1", "Q2", "Q3", "Q4"],
+        ["North", 1, 2, 3, 4],
+    ]
+    drafts = chunks(read_xlsx(workbook(Sales=sales, By_half=by_half)))
+    assert [draft.table.texts for draft in drafts if draft.table] == [
+        ("Sales", "Region", "2023 Sales", "2023 Cost", "2024 Sales", "2024 Cost"),
+        (
+            "By half",
+            "",
+            "2024 First half Q1",
+            "2024 First half Q2",
+            "2024 Second half Q3",
+            "2024 Second half Q4",
+        ),
+    ]
+    assert drafts[0].content.startswith(
+        "Region | 2023 Sales | 2023 Cost | 2024 Sales | 2024 Cost\nNorth | 12"
+    )
+    assert drafts[0].section == "rows 1-4"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [
+            ["Name", "", "Town"],
+            ["Anna", "Berg", "Rome"],
+            ["Bob", "Carr", "Paris"],
+        ],  # no figures: any may be the head
+        [["Anna", "", 30], ["Name", "Born", "Age"], ["Bob", "Paris", 40]],  # a figure above
+        [
+            ["Anna", "", "x", "y"],
+            ["Name", "Born", "Age"],
+            ["Bob", "Paris", 40],
+        ],  # more columns above than below
+    ],
+)
+def test_rows_that_may_be_no_head_stay_rows(rows: list[list[Any]]) -> None:
+    (draft,) = chunks(read_xlsx(workbook(People=rows)))
+    assert len(draft.content.splitlines()) == 3

@@ -6,6 +6,8 @@ import pytest
 
 from documents.extractors.failures import Unreadable
 from documents.extractors.text import read_text
+from documents.text.sentences import sentence_spans
+from documents.text.tables import describe_row, read_rows
 
 
 @pytest.mark.parametrize(
@@ -62,3 +64,30 @@ def test_large_files_take_linear_time(piece: bytes) -> None:
     started = time.process_time()
     read_text(b"x" + piece * (2_000_000 // len(piece)))
     assert time.process_time() - started < 3
+
+
+DRAWN = """Opening hours of the pool.
+
+Prices in euros
++----------+--------+----------+
+| Ticket   | Adults | Children |
++==========+========+==========+
+| Single   | 6.50   | 3.20     |
+| Ten      | 58.00  | 28.00    |
++----------+--------+----------+
+
+Dogs are not allowed. | is a bar |
+| alone |"""
+
+
+def test_the_rows_of_a_table_drawn_with_bars_are_read_with_its_head() -> None:
+    found = read_text(DRAWN.encode())
+    assert found.text == DRAWN
+    (block,) = found.blocks
+    assert block.head is not None
+    text = found.text[block.start_char : block.end_char]
+    rows = [row for _, row in read_rows(text, sentence_spans(text), block.head)]
+    assert [describe_row(row, block.head) for row in rows] == [
+        "Prices in euros: Single, Adults: 6.50; Children: 3.20",
+        "Prices in euros: Ten, Adults: 58.00; Children: 28.00",
+    ]
