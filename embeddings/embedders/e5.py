@@ -207,6 +207,11 @@ class E5File:
             raise ValueError(f"the package {E5_PACKAGE} is not installed")
         return cls(Path(spec.origin).with_name("e5-small-q4.bin"))
 
+    def vocabulary(self) -> list[tuple[str, float]]:
+        """Return each piece with its score, by its id; "" for what stands for no text."""
+        texts = {number: text for text, number in self._pieces.items()}
+        return [(texts.get(number, ""), score) for number, score in enumerate(self._scores)]
+
     def tokenizer(self) -> UnigramTokenizer:
         return UnigramTokenizer(self._pieces, self._scores, self._letters, self._unknown)
 
@@ -267,7 +272,7 @@ class E5File:
         return entries
 
 
-class _E5Weights:
+class E5Weights:
     """The file's weights by the names in transformers."""
 
     name, layers, has_words = E5_NAME, _LAYERS, False
@@ -298,4 +303,4 @@ class _E5Weights:
         return [*inner, self._file.matrix(f"l{layer}.fo.w", _WIDE)]
 
 
-E5 = Source(E5_NAME, E5_PACKAGE, E5_PACKAGE, lambda: _E5Weights(E5File.of_wheel()), narrow_in_float=True)
+E5 = Source(E5_NAME, E5_PACKAGE, E5_PACKAGE, lambda: E5Weights(E5File.of_wheel()), narrow_in_float=True)
