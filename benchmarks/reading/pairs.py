@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -117,10 +118,10 @@ def read_claims(path: Path) -> list[ReadPair]:
     ]
 
 
-def read_written(path: Path) -> Pairs:
+def read_written(paths: Sequence[Path]) -> Pairs:
     """Read questions that were written for sentences of documents, see WRITTEN.md beside this file."""
     pairs = Pairs([], [])
-    for row in _rows(path):
+    for row in chain.from_iterable(map(_rows, paths)):
         into = pairs.unseen if row["unseen"] else pairs.learnt
         if row["kind"] == "answerable":
             sentence, answer = row["sentence"], row["answer"]
