@@ -40,7 +40,7 @@ from rag.types.question import Question
 from rag.types.retrieval import Retrieval
 
 STEPS, RIDGE = 60, 0.5
-LOST = 0.01  # share of the right answers that may be refused by the reading
+LOST = 0.005  # share of the right answers that may be refused by the reading
 RAISED = 0.05  # share of what no passage answers that may seem relevant by the reading alone
 NOWHERE = ["(no such answer)"]
 GRID = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3)
