@@ -193,7 +193,7 @@ def fit(known: Sequence[Read]) -> tuple[Weights, Weights]:
     return usual, Weights(float(relevance), float(reading), float(level - highest))
 
 
-def _regress(numbers: Sequence[Sequence[float | None]], known: Sequence[Read]) -> list:
+def _regress(numbers: Sequence[Sequence[float | None]], known: Sequence[Read]) -> list[float | np.ndarray]:
     """Return a weight for each number, and all logits by them. Both labels weigh the same."""
     table = np.array([[*row, 1.0] for row in numbers], dtype=float)
     labels = np.array([one.is_right and one.answerable for one in known], dtype=float)

@@ -12,9 +12,6 @@ from typing import NamedTuple
 
 # Licences: rag/synthesizers/reader/README.md.
 SETS = frozenset({"squad2", "shift_wiki", "qed_nq", "covidqa"})
-CLAIM_SETS = frozenset({"fever", "snli", "scitail"}) | {
-    f"{made}:{name}" for made in ("made", "qa") for name in SETS
-}
 WORDS = (
     1,
     1,
@@ -25,8 +22,6 @@ WORDS = (
 )  # at least, of a window; one of these for each pair: a sentence alone is what is read
 BEFORE = 0.6  # how often a window grows by what stands before: there stands what a sentence refers to
 EASY, EASY_SHARE = "other paragraph", 0.5  # of pairs with a passage that is about something else
-CLAIM = "claim"
-CLAIM_CHARS = 600  # of what a claim is read beside, at most
 UNSEEN = 7  # percent of the passages, to measure by
 _END = re.compile(r'(?<=[.!?])["”’)]?\s+(?=[A-Z0-9"“(\[])')
 _SHORT = 20  # characters; what is shorter is an abbreviation's end
@@ -107,15 +102,6 @@ def read_pairs(path: Path, seed: int = 5) -> Pairs:
             (pairs.unseen if _bucket(row["p"]) < UNSEEN else pairs.learnt).extend(_pairs_of(row, rng))
     few = [pair for pair in pairs.learnt if pair.kind != EASY or rng.random() < EASY_SHARE]
     return pairs._replace(learnt=few)
-
-
-def read_claims(path: Path) -> list[ReadPair]:
-    """Read public sets of claims, which a passage supports or not: lines of {"c", "p", "y", "src"}."""
-    return [
-        ReadPair(row["c"], row["p"][:CLAIM_CHARS], -1, -1, bool(row["y"]), CLAIM)
-        for row in _rows(path)
-        if row["src"] in CLAIM_SETS and _bucket(row["p"]) >= UNSEEN
-    ]
 
 
 def read_written(paths: Sequence[Path]) -> Pairs:

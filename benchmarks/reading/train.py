@@ -3,8 +3,8 @@
     python -m benchmarks.reading.train QUESTIONS.gz OUT --base FOLDER --written WRITTEN.gz ... [--seconds N]
 
 Needs torch, transformers, onnx and onnxruntime. The base: see `base`; the files: see `pairs`. One encoder,
-three outputs: whether the window answers, and, as further things to learn, where, and whether it supports a
-claim: only the first is written. One process a core, which share their gradients.
+two outputs: whether the window answers, and, as a further thing to learn, where: only the first is written.
+One process a core, which share their gradients.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AutoModel, AutoTokenizer
 
-from benchmarks.reading.pairs import CLAIM, ReadPair, read_claims, read_pairs, read_written
+from benchmarks.reading.pairs import ReadPair, read_pairs, read_written
 from rag.relevance.fitting import area_under_curve
 
 MAX_TOKENS, BATCH_TOKENS, POOL = 256, 3000, 1024
@@ -45,23 +45,19 @@ class Reader(nn.Module):
             base, attn_implementation="eager", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
         )
         width = self.enc.config.hidden_size
-        self.head, self.span, self.supports = (
-            nn.Linear(2 * width, 1), nn.Linear(width, 2), nn.Linear(2 * width, 1)
-        )  # fmt: skip
-        for head in (self.head, self.supports):
-            nn.init.normal_(head.weight, std=0.02)
-            nn.init.zeros_(head.bias)
+        self.head, self.span = nn.Linear(2 * width, 1), nn.Linear(width, 2)
+        nn.init.normal_(self.head.weight, std=0.02)
+        nn.init.zeros_(self.head.bias)
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor]:
         found = self.enc(
             input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
         ).last_hidden_state
         mask = attention_mask.unsqueeze(-1).to(found.dtype)
         mean = (found * mask).sum(1) / mask.sum(1)
-        both = torch.cat([found[:, 0], mean], -1)
-        return self.head(both)[:, 0], self.span(found), self.supports(both)[:, 0]
+        return self.head(torch.cat([found[:, 0], mean], -1))[:, 0], self.span(found)
 
 
 def batches(pairs: Sequence[ReadPair], tokenizer: AutoTokenizer, rng: random.Random) -> Iterator[dict]:
@@ -107,7 +103,6 @@ def encode(pairs: Sequence[ReadPair], tokenizer: AutoTokenizer) -> dict:
     return {
         "tokens": {name: tokens[name] for name in INPUTS},
         "labels": labels,
-        "claims": torch.tensor([pair.kind == CLAIM for pair in pairs]),
         "starts": starts,
         "ends": ends,
     }
@@ -115,10 +110,9 @@ def encode(pairs: Sequence[ReadPair], tokenizer: AutoTokenizer) -> dict:
 
 def loss_of(model: Reader, batch: dict) -> Tensor:
     with torch.autocast("cpu", torch.bfloat16):
-        answers, spans, supports = (out.float() for out in model(**batch["tokens"]))
+        logits, spans = (out.float() for out in model(**batch["tokens"]))
     labels = batch["labels"]
     weights = 1 + (ANSWERING - 1) * labels
-    logits = torch.where(batch["claims"], supports, answers)
     loss = functional.binary_cross_entropy_with_logits(logits, labels, weight=weights)
     known = batch["starts"] >= 0
     if known.any():
@@ -150,13 +144,12 @@ def train(rank: int, arguments: argparse.Namespace) -> None:
         weights.requires_grad = not any(part in name for part in frozen)
     learnt = [weights for weights in model.parameters() if weights.requires_grad]
     steps = torch.optim.AdamW(learnt, lr=RATE, weight_decay=DECAY, fused=True)
-    claims = read_claims(arguments.claims) if arguments.claims else []
     written = read_written(arguments.written)
     unseen = read_pairs(arguments.questions).unseen + written.unseen
     started, told = time.process_time(), 0.0
     model.train()
     for epoch in range(1000):
-        pairs = read_pairs(arguments.questions, seed=epoch).learnt + claims + WRITTEN_TIMES * written.learnt
+        pairs = read_pairs(arguments.questions, seed=epoch).learnt + WRITTEN_TIMES * written.learnt
         random.Random(epoch).shuffle(pairs)
         own = pairs[rank :: arguments.processes]
         for number, batch in enumerate(batches(own, tokenizer, random.Random(epoch))):
@@ -260,7 +253,6 @@ def main() -> None:
     )
     parser.add_argument("questions", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--claims", type=Path)
     parser.add_argument("--written", type=Path, nargs="*", default=[])
     parser.add_argument("--begin", type=Path, help="the state.pt of a training to go on from")
     parser.add_argument("--base", required=True, help="the folder of a model to begin with")
