@@ -46,7 +46,7 @@ class OnnxPairs:
         try:
             self._tokenizer = _tokenizer(folder)
             self._session = onnxruntime.InferenceSession(
-                model_file(folder), _options(), ["CPUExecutionProvider"]
+                model_file(folder), session_options(), ["CPUExecutionProvider"]
             )
             self._inputs = {one.name: MADE_OF[one.type] for one in self._session.get_inputs()}
             self.logits("question", "passage")
@@ -107,7 +107,7 @@ def config_of(folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _options() -> onnxruntime.SessionOptions:
+def session_options() -> onnxruntime.SessionOptions:
     """Give a pair one thread: the pairs are the parallelism, and a waiting session must not burn a core."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1

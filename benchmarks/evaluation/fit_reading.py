@@ -29,13 +29,14 @@ from rag.context.fitting import assemble
 from rag.context.selection import distinct
 from rag.evaluation.question_files import parse_objects
 from rag.evaluation.scoring import is_correct
-from rag.extracting.selection import choose, options_of
+from rag.evaluation.types import Case
+from rag.extracting.selection import NOT_READ, choose, options_of, weights_for
 from rag.ranking.logits import logit_of
 from rag.relevance.assessment import assess
 from rag.relevance.fitting import FOLDS
 from rag.rerankers.sentence import SentenceReranker
 from rag.synthesizers.extractive import ExtractiveSynthesizer
-from rag.synthesizers.sentence_reader import LONE, SHIPPED, WEIGHTS, SentenceReader, Weights
+from rag.synthesizers.sentence_reader import ENGLISH, SHIPPED, Scale, SentenceReader, Weights, scale_for
 from rag.types.question import Question
 from rag.types.retrieval import Retrieval
 
@@ -78,10 +79,10 @@ class Read:
     def fold(self) -> int:
         return zlib.crc32(self.document.encode()) % FOLDS
 
-    def given(self, weights: Weights, lone: Weights) -> bool:
+    def given(self, scale: Scale) -> bool:
         if self.reading is None:
             return self.is_relevant
-        chosen = weights if self.is_relevant else lone
+        chosen = scale.usual if self.is_relevant else scale.lone
         return chosen.logit(self.relevance, self.reading) >= logit_of(THRESHOLD)
 
 
@@ -90,9 +91,11 @@ class TimedReader(SentenceReader):
 
     cpu_s, questions = 0.0, 0
 
-    async def read(self, question: Question, sentences: Sequence[str]) -> list[float] | None:
+    async def read(
+        self, question: Question, sentences: Sequence[str], *, english: bool = True
+    ) -> list[float] | None:
         started = time.process_time()
-        found = await super().read(question, sentences)
+        found = await super().read(question, sentences, english=english)
         self.cpu_s += time.process_time() - started
         self.questions += 1
         return found
@@ -116,36 +119,50 @@ def read(setting: str, row: dict, corpus: Corpus | Part, reader: ExtractiveSynth
     ranked = asyncio.run(
         SentenceReranker().rerank(question, corpus.retrieve(case.question, candidates=CANDIDATES))
     )
-    best = list(distinct(assess(case.question, ranked, None).passages))[:TOP_K]
+    document = str(row.get("doc") or row.get("source_file"))
+    return read_found(setting, document, case if answerable else None, case.question, ranked, reader)
+
+
+def read_found(
+    setting: str,
+    document: str,
+    case: Case | None,
+    asked: str,
+    ranked: Retrieval,
+    reader: ExtractiveSynthesizer,
+) -> Read:
+    """Read what was found for a question. case: what it expects; None if the document does not answer."""
+    question = Question(asked, (UUID(int=1),), TOP_K)
+    best = list(distinct(assess(asked, ranked, None).passages))[:TOP_K]
     relevant = [one for one in best if one.relevance >= THRESHOLD]
     context = assemble(relevant or best)
-    readings = asyncio.run(reader.read(question, context))
+    scale = scale_for(asked, [block.language for block in context.blocks])
+    readings = asyncio.run(reader.read(question, context, scale)) if scale else NOT_READ
     options = tuple(
         Option(
             option.chance,
             readings.get(option.candidate),
             context.passages[option.candidate.unit.passage].relevance,
-            answerable and is_correct(case, option.candidate.text),
+            case is not None and is_correct(case, option.candidate.text),
         )
-        for option in options_of(case.question, context)
+        for option in options_of(asked, context, weights_for(asked, context))
     )
-    said = choose(case.question, context, readings=readings)
+    said = choose(asked, context, readings=readings)
     reading = readings.get(said[0]) if said else None
     relevance = max((one.relevance for one in best), default=0.0)
     if said and not relevant:
         passage = context.passages[said[0].unit.passage]
         relevance = passage.relevance
-        said = choose(case.question, assemble([passage]))
-    before = choose(case.question, context) if relevant else []
+        said = choose(asked, assemble([passage]))
+    before = choose(asked, context) if relevant else []
     answer, plain = (
         " ".join(one.text for one in sorted(each, key=lambda one: (one.number, one.place)))
         for each in (said, before)
     )
-    right, was = (answerable and is_correct(case, text) for text in (answer, plain))
+    right, was = (case is not None and is_correct(case, text) for text in (answer, plain))
     words = len(answer.split())
     return Read(
-        setting, str(row.get("doc") or row.get("source_file")), answerable, bool(relevant), relevance,
-        options, reading, right, was, words,
+        setting, document, case is not None, bool(relevant), relevance, options, reading, right, was, words,
     )  # fmt: skip
 
 
@@ -174,23 +191,23 @@ def of_folder(folder: Path, sets: Sets, reader: ExtractiveSynthesizer) -> Iterat
         yield read(f"{folder.name}{silent}", asking, corpus, reader)
 
 
-def fit(known: Sequence[Read]) -> tuple[Weights, Weights]:
+def fit(known: Sequence[Read], *, lost: float = LOST) -> Scale:
     """Fit the weights of readings where a passage is relevant, and of readings and relevance where none is.
 
-    The relevance of .8 shall be what `LOST` of the right answers do not reach, and what `RAISED` of the
-    questions reach that nothing answers and no passage is relevant to: people ask of documents that answer,
-    mostly, and how often they do not is not in the data.
+    The relevance of .8 shall be what the share `lost` of the right answers does not reach, and what `RAISED`
+    of the questions reach that nothing answers and no passage is relevant to: people ask of documents that
+    answer, mostly, and how often they do not is not in the data.
     """
     usable = [one for one in known if one.reading is not None]
     relevant = [one for one in usable if one.is_relevant]
     level = logit_of(THRESHOLD)
     reading, logits = _regress([[one.reading] for one in relevant], relevant)
-    lowest = np.quantile(logits[[one.is_right for one in relevant]], LOST)
+    lowest = np.quantile(logits[[one.is_right for one in relevant]], lost)
     usual = Weights(0.0, float(reading), float(level - lowest))
     relevance, reading, logits = _regress([[logit_of(one.relevance), one.reading] for one in usable], usable)
     wrong = [not one.answerable and not one.is_relevant for one in usable]
     highest = np.quantile(logits[wrong], 1 - RAISED)
-    return usual, Weights(float(relevance), float(reading), float(level - highest))
+    return Scale(usual, Weights(float(relevance), float(reading), float(level - highest)))
 
 
 def _regress(numbers: Sequence[Sequence[float | None]], known: Sequence[Read]) -> list[float | np.ndarray]:
@@ -212,19 +229,22 @@ def _regress(numbers: Sequence[Sequence[float | None]], known: Sequence[Read]) -
 def report(known: Sequence[Read], *, shipped: bool) -> None:
     """Print each setting's figures, by the weights that ship or those fitted without the document's fold."""
     by_fold = {
-        fold: (WEIGHTS, LONE) if shipped else fit([one for one in known if one.fold != fold])
-        for fold in range(FOLDS)
+        fold: ENGLISH if shipped else fit([one for one in known if one.fold != fold]) for fold in range(FOLDS)
     }
     print(f"{'':28}{'asked':>6}{'given':>8}{'before':>8}{'right':>8}{'before':>8}{'words':>7}")
     for setting in dict.fromkeys(one.setting for one in known):
         here = [one for one in known if one.setting == setting]
-        given = [one for one in here if one.given(*by_fold[one.fold])]
+        given = [one for one in here if one.given(by_fold[one.fold])]
         shares = [len(given), sum(one.is_relevant for one in here)]
         shares += [sum(one.is_right for one in given), sum(one.was_right for one in here)]
         words = np.mean([one.words for one in given]) if given else 0.0
         told = "".join(f"{share / len(here):8.3f}" for share in shares)
         print(f"{setting:28}{len(here):6}{told}{words:7.1f}")
-    for name, weights in zip(("usual", "lone"), fit(known), strict=True):
+    print_scale(fit(known))
+
+
+def print_scale(scale: Scale) -> None:
+    for name, weights in scale._asdict().items():
         print(name, {field: round(value, 2) for field, value in weights._asdict().items()})
 
 

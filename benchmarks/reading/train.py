@@ -9,6 +9,7 @@ One process a core, which share their gradients.
 
 import argparse
 import random
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AutoModel, AutoTokenizer
 
+from benchmarks.reading.base import WORDS
 from benchmarks.reading.pairs import ReadPair, read_pairs, read_written
 from rag.relevance.fitting import area_under_curve
 
@@ -33,7 +35,7 @@ ANSWERING = 2.0  # weight of a pair that answers: there are fewer of them
 WRITTEN_TIMES = 3  # what was written for documents as people have them is learnt so often for once
 SPAN = 0.4  # weight of learning where the answer stands
 # Of e5's layers the one whose inputs are far apart: in 8 bits it alone makes half of all that rounding does.
-IN_FLOAT = ["/model/enc/encoder/layer.4/output/dense/MatMul"]
+IN_FLOAT = ["/enc/encoder/layer.4/output/dense/MatMul"]
 INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
 
 
@@ -56,8 +58,10 @@ class Reader(nn.Module):
             input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
         ).last_hidden_state
         mask = attention_mask.unsqueeze(-1).to(found.dtype)
-        mean = (found * mask).sum(1) / mask.sum(1)
-        return self.head(torch.cat([found[:, 0], mean], -1))[:, 0], self.span(found)
+        return self.answers(found, (found * mask).sum(1) / mask.sum(1)), self.span(found)
+
+    def answers(self, found: Tensor, mean: Tensor) -> Tensor:
+        return self.head(torch.cat([found[:, 0], mean], -1))[:, 0]
 
 
 def batches(pairs: Sequence[ReadPair], tokenizer: AutoTokenizer, rng: random.Random) -> Iterator[dict]:
@@ -173,7 +177,7 @@ def train(rank: int, arguments: argparse.Namespace) -> None:
     if rank == 0:
         torch.save(model.state_dict(), arguments.out / "state.pt")
         report(model, unseen, tokenizer)
-        write(model, tokenizer, arguments.out)
+        write(model, tokenizer, Path(arguments.base), arguments.out)
 
 
 def _share(learnt: Sequence[nn.Parameter], done: float, processes: int) -> float:
@@ -203,28 +207,31 @@ def report(model: Reader, pairs: Sequence[ReadPair], tokenizer: AutoTokenizer) -
 
 
 class _Answers(nn.Module):
+    """Of one pair, its words looked up already: the layers serve any vocabulary of the same base."""
+
     def __init__(self, model: Reader) -> None:
         super().__init__()
         self.model = model
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        return self.model(input_ids, attention_mask, token_type_ids)[0]
+    def forward(self, words: Tensor, token_type_ids: Tensor) -> Tensor:
+        found = self.model.enc(inputs_embeds=words, token_type_ids=token_type_ids).last_hidden_state
+        return self.model.answers(found, found.mean(1))
 
 
-def write(model: Reader, tokenizer: AutoTokenizer, folder: Path) -> None:
-    """Write model.onnx, fused for attention and int8, with tokenizer.json and config.json."""
+def write(model: Reader, tokenizer: AutoTokenizer, base: Path, folder: Path) -> None:
+    """Write model.onnx, fused for attention and int8, with tokenizer.json and the base's words.npy."""
     model.eval()
     model.enc.pooler = None
     example = tokenizer("Who?", "She.", return_tensors="pt")
-    axes = {name: {0: "pairs", 1: "tokens"} for name in INPUTS} | {"answers": {0: "pairs"}}
+    words = model.enc.embeddings.word_embeddings(example["input_ids"])
     floats, fused = folder / "float.onnx", folder / "fused.onnx"
     torch.onnx.export(
         _Answers(model),
-        tuple(example[name] for name in INPUTS),
+        (words, example["token_type_ids"]),
         floats,
-        input_names=INPUTS,
+        input_names=["words", "token_type_ids"],
         output_names=["answers"],
-        dynamic_axes=axes,
+        dynamic_axes={"words": {1: "tokens"}, "token_type_ids": {1: "tokens"}},
         opset_version=17,
         dynamo=False,
     )
@@ -238,11 +245,12 @@ def write(model: Reader, tokenizer: AutoTokenizer, folder: Path) -> None:
         folder / "model.onnx",
         per_channel=True,
         weight_type=QuantType.QInt8,
+        op_types_to_quantize=["MatMul", "Attention"],
         nodes_to_exclude=IN_FLOAT,
         extra_options={"DefaultTensorType": 1},
     )
     tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
-    config.save_pretrained(folder)
+    shutil.copy(base / WORDS, folder)
     for path in (floats, fused):
         path.unlink()
 

@@ -183,6 +183,8 @@ _CITED_WORK = re.compile(
     r"|(?:\b[^\W\d_a-z][\w'’-]+, (?:[A-Z]\.[ -]?){1,3},? (?:& |and )?){2}"
 )
 _WORD = re.compile(r"[^\W\d_]{2}|[\u2e80-\u9fff\uac00-\ud7af]")
+_TAG = re.compile(r"</?[a-z][^<>]{0,500}>", re.IGNORECASE)
+MOST_MARKUP = 0.5  # of a sentence's characters
 _MARKS = re.compile(r"```|~~~")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 COLONS = (":", "：")
@@ -366,7 +368,7 @@ class _BlockWalk:
         naming = text.endswith(("?", "？"))
         naming = naming or _LEADERS.search(text) is not None or _CITED_WORK.search(text) is not None
         naming = naming or (not unit.complete and self._is_heading(unit, text))
-        worded = len(text) > SURELY_WORDED or _WORD.search(text) is not None
+        worded = (len(text) > SURELY_WORDED or _WORD.search(text) is not None) and not _is_markup(text)
         length = length_of(text)
         traits = self._traits(unit, asked, relevance, length)
         if not self._ended and goes_on(written):
@@ -417,6 +419,11 @@ class _BlockWalk:
             float(not unit.complete),
             math.log(length / LONG) if length > LONG else 0.0,
         )
+
+
+def _is_markup(text: str) -> bool:
+    """Tell whether it is mostly HTML, as the pictures and tables in much Markdown are."""
+    return "<" in text and len(_TAG.sub("", text)) < (1 - MOST_MARKUP) * len(text)
 
 
 def _fences(text: str) -> int:

@@ -69,6 +69,8 @@ BESIDES = 3  # ...and as many more
 FOLLOWING = 2.5  # how much likelier one is that goes on from what is said
 LEADING = 1.5  # ...or that leads to it
 REPEATED = 0.8  # of the shorter one's words: two sentences that share more tell the same
+SURE = -2.0  # a reading: where the first sentence's is at least that, another is said only...
+NEARLY = 2.0  # ...if its own is at most so much lower
 
 
 class Option(NamedTuple):
@@ -100,7 +102,7 @@ def choose(
     if not context.halves:
         candidates = candidates_of(question, context)
         options = _as_read(_options(question, context, candidates, weights), readings)
-        return _choose(options, candidates)
+        return _choose(options, candidates, readings=readings)
     said: dict[AnswerCandidate, None] = {}
     for half in context.halves:
         own = [
@@ -118,6 +120,7 @@ def _choose(
     candidates: list[AnswerCandidate],
     most: int = MOST,
     most_words: int = MOST_WORDS,
+    readings: Mapping[AnswerCandidate, float] = NOT_READ,
 ) -> list[AnswerCandidate]:
     said = [
         one for option in options[:1] for one in _with_what_it_needs(option.candidate, candidates, most_words)
@@ -128,6 +131,7 @@ def _choose(
             option
             for option in worthy
             if _can_join(option.candidate, said, most_words)
+            and _reads_as_well(option.candidate, said[0], readings)
             and set(leading(option.candidate, candidates)) <= set(said)
         ]
         best = max(joining, key=lambda option: _chance(option, said), default=None)
@@ -210,6 +214,14 @@ def _can_join(candidate: AnswerCandidate, said: Sequence[AnswerCandidate], most_
     if candidate.length + sum(one.length for one in said) > most_words:
         return False
     return not _is_repeated(candidate, said)
+
+
+def _reads_as_well(
+    candidate: AnswerCandidate, first: AnswerCandidate, readings: Mapping[AnswerCandidate, float]
+) -> bool:
+    """Tell whether it is worth saying beside a first one that answers by itself, as far as that was read."""
+    reading = readings.get(first, SURE - 1)
+    return reading < SURE or readings.get(candidate, -math.inf) >= reading - NEARLY
 
 
 def _least(candidate: AnswerCandidate, said: Sequence[AnswerCandidate]) -> float:

@@ -11,10 +11,10 @@ from rag.citations.folding import LINK_TARGET
 from rag.context.fitting import assemble
 from rag.context.selection import distinct, most_relevant
 from rag.extracting.candidates import AnswerCandidate
-from rag.extracting.selection import NOT_READ, choose, options_of
+from rag.extracting.selection import NOT_READ, choose, options_of, weights_for
 from rag.prompts import NOT_FOUND
 from rag.ranking.logits import logistic
-from rag.synthesizers.sentence_reader import LONE, SentenceReader, answers, can_read
+from rag.synthesizers.sentence_reader import ENGLISH, Scale, SentenceReader, answers, scale_for
 from rag.types.answer import EXTRACTIVE, Synthesis, Usage
 from rag.types.context import Context
 from rag.types.question import Question
@@ -28,6 +28,8 @@ _END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*$")
 _FENCE = re.compile(r"^(?:```|~~~)\S*\s+|\s+(?:```|~~~)$")  # of a program
 _LINK = re.compile(rf"!?\[([^\]\[]{{0,200}}){LINK_TARGET}")  # says nothing outside its document
 _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—])\s+")  # of a heading or a list item
+_NUMBER = re.compile(r"(?:\(?\d{1,2}[.)]|\(?[a-z]\))\s+(?=[^\W\d_])")  # of one
+_DATED = frozenset({"de", "da", "nb", "nn", "no", "fi", "cs", "sk", "sl", "hr", "hu", "et", "is"})  # "3. Mai"
 
 
 class ExtractiveSynthesizer:
@@ -58,57 +60,76 @@ class ExtractiveSynthesizer:
         if self._reader is None:
             return found
         context = assemble(islice(distinct(found.passages), question.top_k))
+        scale = _scale(question, context)
+        if scale is None:
+            return found
         raised: dict[UUID, float] = {}
-        for one, reading in (await self.read(question, context)).items():
+        for one, reading in (await self.read(question, context, scale)).items():
             passage = context.passages[one.unit.passage]
-            relevance = logistic(LONE.logit(passage.relevance, reading))
+            relevance = logistic(scale.lone.logit(passage.relevance, reading))
             raised[passage.chunk_id] = max(relevance, raised.get(passage.chunk_id, passage.relevance))
         passages = (one._replace(relevance=raised.get(one.chunk_id, one.relevance)) for one in found.passages)
         return replace(found, passages=tuple(passages))
 
     async def _pieces(self, question: Question, context: Context) -> list[str]:
-        readings = await self.read(question, context)
+        scale = _scale(question, context) if self._reader else None
+        readings = NOT_READ if scale is None else await self.read(question, context, scale)
         chosen = choose(question.text, context, readings=readings)
         reading = readings.get(chosen[0]) if chosen else None
-        if reading is not None and not answers(
-            most_relevant(context.passages), reading, question.min_relevance
-        ):
-            return [NOT_FOUND]
-        return list(_written(chosen))
+        if scale and reading is not None:
+            relevance = most_relevant(context.passages)
+            if not answers(relevance, reading, question.min_relevance, scale.usual):
+                return [NOT_FOUND]
+        return list(_written(chosen, context))
 
-    async def read(self, question: Question, context: Context) -> Mapping[AnswerCandidate, float]:
-        """Read the likeliest sentences; none where the model was not made for the question or the context."""
-        languages = [block.language for block in context.blocks]
-        if self._reader is None or context.halves or not can_read(question.text, languages):
+    async def read(
+        self, question: Question, context: Context, scale: Scale
+    ) -> Mapping[AnswerCandidate, float]:
+        """Read the likeliest sentences; none where that cannot be done now."""
+        if self._reader is None:
             return NOT_READ
-        likeliest = [option.candidate for option in options_of(question.text, context)[:MOST_READ]]
+        options = options_of(question.text, context, weights_for(question.text, context))
+        likeliest = [option.candidate for option in options[:MOST_READ]]
         told = [one for one in likeliest if not one.is_row and CELLS not in one.text]  # it has read no tables
-        logits = await self._reader.read(question, [one.text for one in told])
+        logits = await self._reader.read(question, [one.text for one in told], english=scale is ENGLISH)
         return dict(zip(told, logits, strict=True)) if logits else NOT_READ
 
 
-def _written(chosen: Sequence[AnswerCandidate]) -> Iterator[str]:
-    """Yield sentence by sentence: blocks in the order of their best one, sentences as they stand there."""
+def _scale(question: Question, context: Context) -> Scale | None:
+    if context.halves:
+        return None
+    return scale_for(question.text, [block.language for block in context.blocks])
+
+
+def _written(chosen: Sequence[AnswerCandidate], context: Context) -> Iterator[str]:
+    """Yield sentence by sentence: blocks in the order of their best one, sentences as they stand there.
+
+    The number of an item goes with its list, and a single item is said without it.
+    """
     first = {one.number: place for place, one in reversed(list(enumerate(chosen)))}
     ordered = sorted(chosen, key=lambda one: (first[one.number], one.place))
+    items = [one for one in chosen if _NUMBER.match(one.text)]
+    numbered = len(items) > 1 or any(context.blocks[one.number - 1].language in _DATED for one in items)
     between = ""
     for one in ordered:
-        text = _marked(one)
+        text = _marked(one, numbered)
         yield between + text
         between = " " if _END.search(text) else "\n\n"  # what has no end ends with its paragraph
 
 
-def _marked(candidate: AnswerCandidate) -> str:
+def _marked(candidate: AnswerCandidate, numbered: bool) -> str:
     """Put the marker before the full stop, as in the specification's example: `... the capital [1].`"""
-    text = _said(candidate.text)
+    text = _said(candidate.text, numbered)
     end = _END.search(text)
     place = end.start() if end else len(text)
     return f"{text[:place]} [{candidate.number}]{text[place:]}"
 
 
-def _said(text: str) -> str:
-    """Drop the sign of a heading or item and the source's own `[7]`; cut what has no end."""
-    sign = _SIGN.match(text)
+def _said(text: str, numbered: bool) -> str:
+    """Drop the sign of a heading or item, its number unless `numbered`, and the source's own `[7]`; cut what
+    has no end.
+    """
+    sign = _SIGN.match(text) or (None if numbered else _NUMBER.match(text))
     said = _LINK.sub(r"\1", _FENCE.sub("", text[sign.end() :] if sign else text))
     words = without_markers(said).split()
     return " ".join(words[:MAX_WORDS])[:MAX_CHARS].rstrip()

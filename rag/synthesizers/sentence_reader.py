@@ -2,7 +2,8 @@
 
 Words and vectors say what a sentence is about; where a document is about the subject but silent on what is
 asked, its sentences look to them like answers. The model ships with Knowlex (reader/README.md: what it was
-made of, and how good it is). It knows English, and questions with an interrogative.
+made of, and how good it is). It learnt from English; with the words of multilingual-e5-small, whose layers it
+has, it reads some other languages too. Questions that it reads have an interrogative.
 """
 
 import asyncio
@@ -15,15 +16,25 @@ from threading import Lock
 from typing import NamedTuple
 
 from embeddings.lexical.languages import detect_question_languages
-from rag.local_models import Limit, ModelFailed, OnnxPairs, model_file
+from rag.local_models import Limit, ModelFailed
 from rag.question_forms import asks_for_overview, comparison_in
 from rag.ranking.logits import logit_of
+from rag.synthesizers.reader_model import ReaderModel, check_files, knows_all_words
 from rag.types.question import Question
 
 SHIPPED = Path(__file__).parent / "reader"
 MOST_CHARS = 1200  # of a sentence; the model has 512 places
-# Others can be answered without a sentence that does: "Summarize ...", "revenue 2023", "Is it allowed?".
-_ASKS = re.compile(r"\b(?:who|whom|whose|what|when|where|which|why|how)\b", re.IGNORECASE)
+# By language, what a question of a fact has, and "Summarize ...", "revenue 2023", "Is it allowed?" have not.
+_INTERROGATIVES = {
+    "en": r"\b(?:who|whom|whose|what|when|where|which|why|how)\b",
+    "de": r"\b(?:we[rmn]|wessen|was|wann|wo(?:her|hin|rin|ran|rauf|raus|rüber|durch|für|mit|nach|von|zu)?"
+    r"|welche[mnrs]?|warum|weshalb|wieso|wie|wieviele?)\b",
+    "es": r"\b(?:qué|quién(?:es)?|cuándo|a?dónde|cuál(?:es)?|cómo|cuánt[oa]s?)\b",
+    "zh": r"什么|甚么|谁|哪|几|多少|多[久长大高远深快重宽]|何|怎",
+    "ar": r"\b(?:ما|ماذا|من|متى|أين|كيف|كم|لماذا|أي|أية|بم|لمن)\b",
+}
+READ = frozenset(_INTERROGATIVES)
+_ASKS = re.compile("|".join(_INTERROGATIVES.values()), re.IGNORECASE)
 
 
 class Weights(NamedTuple):
@@ -37,65 +48,74 @@ class Weights(NamedTuple):
         return self.relevance * logit_of(relevance) + self.reading * reading + self.intercept
 
 
-# Fitted by benchmarks/evaluation/fit_reading.py; how good they are is in docs/evaluation.md.
+class Scale(NamedTuple):
+    """What readings are worth: usual: where a passage is relevant by itself; lone: where none is."""
+
+    usual: Weights
+    lone: Weights
+
+
+# Fitted by benchmarks/evaluation/fit_reading.py and languages.py; how good they are is in docs/evaluation.md.
 # Of relevant passages the relevance says no more.
-WEIGHTS = Weights(relevance=0.0, reading=0.51, intercept=3.62)
-# Where no passage is relevant enough by itself.
-LONE = Weights(relevance=0.31, reading=0.48, intercept=1.13)
+ENGLISH = Scale(Weights(0.0, 0.51, 3.62), Weights(0.31, 0.48, 1.13))
+OWN = Scale(Weights(0.0, 0.42, 3.11), Weights(0.53, 0.37, 1.63))  # in the language of what is read
+FOREIGN = Scale(Weights(0.0, 0.41, 3.2), Weights(0.59, 0.42, 1.72))  # in another one
 
 
 class SentenceReader:
     """Slow or failing, it reads nothing, and answers are as they were without it; see `Limit`.
 
-    model: a folder, see `OnnxPairs`, whose one number a pair is the logit that the sentence answers. Raises
-    ValueError for a folder without the files of a model.
+    model: a folder, see `ReaderModel`. Raises ValueError for a folder without the files of a model.
     """
 
     def __init__(self, folder: Path = SHIPPED, *, timeout_s: float = 1.0) -> None:
-        model_file(folder)
+        check_files(folder)
         self._folder = folder
         self.limit = Limit(timeout_s, what="sentence reader")
-        self._model: OnnxPairs | None = None
+        self._model: ReaderModel | None = None
         self._loading = Lock()
         self._threads = ThreadPoolExecutor(1, "reader")  # starts it when needed
 
-    async def read(self, question: Question, sentences: Sequence[str]) -> list[float] | None:
+    async def read(
+        self, question: Question, sentences: Sequence[str], *, english: bool = True
+    ) -> list[float] | None:
         """Return the logit of each that it answers; None where that cannot be told now."""
         loop = asyncio.get_running_loop()
         return await self.limit.call(
-            lambda: loop.run_in_executor(self._threads, self._logits, question.text, sentences),
+            lambda: loop.run_in_executor(self._threads, self._logits, question.text, sentences, english),
             within_s=question.spare(math.inf),
         )
 
-    def _logits(self, question: str, sentences: Sequence[str]) -> list[float]:
+    def _logits(self, question: str, sentences: Sequence[str], english: bool) -> list[float]:
         try:
             model = self._loaded()
         except ValueError as exc:
             raise ModelFailed("The sentence reader's model cannot be loaded.") from exc
-        return [model.logits(question, sentence[:MOST_CHARS])[0] for sentence in sentences]
+        return [model.logit(question, sentence[:MOST_CHARS], english=english) for sentence in sentences]
 
-    def _loaded(self) -> OnnxPairs:
+    def _loaded(self) -> ReaderModel:
         with self._loading:
             if self._model is None:
-                self._model = OnnxPairs(self._folder, outputs=1)
+                self._model = ReaderModel(self._folder)
             return self._model
 
 
-def can_read(text: str, languages: Sequence[str]) -> bool:
-    """Return whether the question and all of the texts are what the model was made for.
+def scale_for(text: str, languages: Sequence[str]) -> Scale | None:
+    """Return what readings are worth; None where the model was not made for question and texts.
 
     text: of the question. languages: of what it is to be read beside, "" where it is unknown.
     """
-    return (
-        _ASKS.search(text) is not None
-        and detect_question_languages(text) in ((), ("en",))
-        and all(language in ("", "en") for language in languages)
-        and not asks_for_overview(text)
-        and comparison_in(text) is None
-    )
+    if not _ASKS.search(text) or asks_for_overview(text) or comparison_in(text) is not None:
+        return None
+    asked, written = set(detect_question_languages(text)), {one for one in languages if one}
+    if asked | written <= {"en"}:
+        return ENGLISH
+    if (asked and asked.isdisjoint(READ)) or not written <= READ or not knows_all_words():
+        return None
+    return OWN if not asked or written <= asked else FOREIGN
 
 
-def answers(relevance: float, reading: float, least: float, weights: Weights = WEIGHTS) -> bool:
+def answers(relevance: float, reading: float, least: float, weights: Weights) -> bool:
     """Return whether it is at least so probable that the sentence answers.
 
     relevance: of the best passage. reading: a logit. least: as for a passage; 0 lets everything pass.

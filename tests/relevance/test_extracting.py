@@ -236,6 +236,34 @@ def test_a_link_is_said_by_its_words_and_cited_word_for_word() -> None:
     assert told[cited.quote_start : cited.quote_end] == told
 
 
+def test_a_single_item_is_said_without_its_number_and_a_list_with_its_numbers() -> None:
+    one = context(
+        "Who mends the bridge?", "1. The mayor opens the fair.\n2. The smith mends the Mirow bridge."
+    )
+    said = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of("Who mends the Mirow bridge?"), one))
+    assert said.text.startswith("The smith mends the Mirow bridge [1].")
+    question = "How is the Mirow bridge mended?"
+    steps = "The Mirow bridge is mended so:\n1. The smith heats the iron.\n2. The mayor pays him."
+    said = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), context(question, steps)))
+    assert "1. The smith heats the iron" in said.text
+
+
+def test_the_markup_of_a_picture_answers_nothing() -> None:
+    question = "What does the Mirow bridge rest on?"
+    picture = '<p align="center"><img src="mirow-bridge.jpg" alt="What the Mirow bridge rests on"></p>'
+    assert "<img" not in first(question, f"{picture}\n\nThe Mirow bridge rests on 14 pillars of granite.")
+
+
+def test_beside_a_sentence_that_reads_as_the_answer_only_such_ones_are_said() -> None:
+    question = "When was the Mirow bridge opened?"
+    text = "The Mirow bridge was opened by the mayor in 1907. In 1931 the Mirow bridge was opened for trains."
+    shown = context(question, text)
+    likeliest, other = (option.candidate for option in options_of(question, shown))
+    assert [likeliest, other] == choose(question, shown)
+    assert [likeliest] == choose(question, shown, readings={likeliest: 3.0, other: -4.0})
+    assert [likeliest, other] == choose(question, shown, readings={likeliest: 3.0, other: 2.0})
+
+
 def test_chunks_that_were_put_together_are_cited_by_their_block() -> None:
     question = "When was the Mirow bridge opened?"
     text = f"{BRIDGE} Trains have crossed it since 1931."

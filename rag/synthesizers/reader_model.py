@@ -1,0 +1,101 @@
+"""The sentence reader's model: a graph that takes words as vectors, and vocabularies to look them up in."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, RuntimeException
+from tokenizers import Tokenizer
+
+from embeddings.multilingual_wheel import E5_PACKAGE, E5File, dequantize
+from rag.local_models import MAX_TOKENS, ModelFailed, session_options
+
+GRAPH, TOKENIZER, WORDS = "model.onnx", "tokenizer.json", "words.npy"
+MOST_OF_QUESTION = 200  # tokens
+
+
+class Vocabulary(NamedTuple):
+    """split: a text's pieces by their ids. begin, end: what stands before and after a text.
+
+    words: (pieces, blocks, 18), as `dequantize` reads them.
+    """
+
+    split: Callable[[str], Sequence[int]]
+    begin: int
+    end: int
+    words: NDArray[np.uint8]
+
+
+class ReaderModel:
+    """folder: `GRAPH`, and the `TOKENIZER` and `WORDS` of English. Safe for several threads.
+
+    Raises ValueError for a folder without such a model.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        check_files(folder)
+        try:
+            tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+            begin, end = tokenizer.encode("", "").ids[:2]
+            self._english = Vocabulary(
+                lambda text: tokenizer.encode(text, add_special_tokens=False).ids,
+                begin,
+                end,
+                np.load(folder / WORDS, mmap_mode="r"),
+            )
+            self._session = onnxruntime.InferenceSession(
+                folder / GRAPH, session_options(), ["CPUExecutionProvider"]
+            )
+            self.logit("question", "sentence")
+        except ModelFailed as exc:
+            raise ValueError(exc.message) from exc
+        except Exception as exc:  # tokenizers has no narrower one, ONNX Runtime a class for each of its codes
+            raise ValueError(f"{folder} holds no reader that can be used: {exc}"[:500]) from exc
+
+    def logit(self, question: str, sentence: str, *, english: bool = True) -> float:
+        """Return the logit that the sentence answers; what is too long is cut. Raises ModelFailed.
+
+        english: with the words that ship; else with all of the base's, which is to be installed.
+        """
+        known = self._english if english else _all_words()
+        asked = [known.begin, *known.split(question)[:MOST_OF_QUESTION], known.end]
+        told = [*known.split(sentence)[: MAX_TOKENS - len(asked) - 1], known.end]
+        fed = {
+            "words": dequantize(known.words[np.array(asked + told)])[None],
+            "token_type_ids": np.array([[0] * len(asked) + [1] * len(told)], dtype=np.int64),
+        }
+        try:
+            (found,) = self._session.run(None, fed)
+        except (Fail, InvalidArgument, RuntimeException) as exc:  # memory, for the most part
+            raise ModelFailed("The model could not run.") from exc
+        logit = float(np.asarray(found).item())
+        if not np.isfinite(logit):
+            raise ModelFailed("The model gives no number.")
+        return logit
+
+
+def check_files(folder: Path) -> None:
+    """Raise ValueError for a folder without a file that the model needs."""
+    for name in (GRAPH, TOKENIZER, WORDS):
+        if not (folder / name).is_file():
+            raise ValueError(f"{folder} holds no {name}")
+
+
+def knows_all_words() -> bool:
+    """Tell whether the words of other languages than English are installed."""
+    return find_spec(E5_PACKAGE) is not None
+
+
+@cache
+def _all_words() -> Vocabulary:
+    try:
+        file = E5File.of_wheel()
+    except (OSError, ValueError) as exc:
+        raise ModelFailed(f"{E5_PACKAGE} cannot be read.") from exc
+    encode = file.tokenizer.encode
+    return Vocabulary(lambda text: encode(text)[0], file.begin, file.end, file.words())
