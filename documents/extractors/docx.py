@@ -15,6 +15,7 @@ from documents.extractors.composer import Composer
 from documents.extractors.docx_text import ParagraphStyles, read_cell_text, read_inline, read_notes, w
 from documents.extractors.failures import Unreadable
 from documents.extractors.packages import open_package, read_properties
+from documents.text.tables import join_heads
 from documents.types import Extraction
 
 BROKEN_DOCX = "The DOCX is damaged and cannot be read."
@@ -87,8 +88,8 @@ class _BodyReader:
             return
         self._composer.end_block()
         above: dict[int, str] = {}
-        for row in rows:
-            self._composer.add_row(_read_cells(row, above))
+        for cells in join_heads([_read_cells(row, above) for row in rows]):
+            self._composer.add_row(cells)
         self._composer.end_block()
 
 
@@ -110,11 +111,13 @@ def _iter_elements(parent: Any, tag: str) -> Iterator[Any]:
 def _read_cells(row: list[Any], above: dict[int, str]) -> list[str]:
     """Return the texts of a row.
 
-    A cell merged downwards is repeated in each row, so that a row reads by itself.
+    A cell merged downwards is repeated in each row, so that a row reads by itself; what a cell covers of the
+    columns to its right is empty, where another one follows.
 
     above: by column, the text of the merged cell that goes on there; kept from row to row.
     """
-    texts, column = [], 0
+    texts: list[str] = []
+    column = 0
     for cell in row:
         span = cell.find(f"{w('tcPr')}/{w('gridSpan')}")
         merge = cell.find(f"{w('tcPr')}/{w('vMerge')}")
@@ -123,7 +126,7 @@ def _read_cells(row: list[Any], above: dict[int, str]) -> list[str]:
         else:
             text = read_cell_text(cell)
             above[column] = text if merge is not None else ""
-        texts.append(text)
+        texts += [""] * (column - len(texts)) + [text]
         width = span.get(w("val"), "1") if span is not None else "1"
-        column += int(width) if width.isdigit() and len(width) < 4 else 1
+        column += int(width) if width.isdigit() and len(width) < 3 else 1
     return texts

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Set
 from typing import Any
 
 from documents.extractors.composer import Composer
-from documents.text.tables import is_sentence
+from documents.text.tables import is_sentence, join_heads
 
 _MAX_DEPTH = 200  # deeper elements give their text and no structure
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
@@ -150,13 +150,19 @@ class _Walker:
             for term, meaning in rows:
                 self._line(f"{term}: {meaning}", "- ", 0)
         else:
-            for cells in rows:
+            for cells in join_heads(rows):
                 self._composer.add_row(cells)
         self._composer.end_block()
 
 
 def _read_cells(row: Any) -> list[str]:
-    cells = [" ".join(" ".join(cell.itertext()).split()) for cell in row if cell.tag in _CELLS]
+    """Return the texts of a row, empty ones for what a cell covers of the columns to its right."""
+    cells: list[str] = []
+    for cell in row:
+        if cell.tag in _CELLS:
+            covered = cell.get("colspan", "1")
+            width = int(covered) if covered.isascii() and covered.isdigit() and len(covered) < 3 else 1
+            cells += [" ".join(" ".join(cell.itertext()).split()), *[""] * (width - 1)]
     while cells and not cells[-1]:
         cells.pop()
     return cells

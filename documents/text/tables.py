@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from documents.text.characters import has_text
 from documents.types import TableHead
 
 CELLS = " | "
@@ -14,6 +15,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _NAMES_ROW = re.compile(r"[^\W\d_]|^(?:1[5-9]|20)\d\d\b")  # a year may be the head of a row
 _FIGURE = re.compile(r"(?!(?:19|20)\d\d$)[-–—+$€£(]*\d[\d.,' ]*[%)]*")  # a year may be a head
 TITLE_CHARS = 160
+_MAX_HEAD_ROWS = 3
 LEAST_SENTENCE = 4  # words
 _NOTE = re.compile(r"(?<=\S) ?\((?:\d{1,2}|[a-z])\)(?=[\s:;,]|$)")  # "Total assets (3)"
 _NEGATIVE = re.compile(
@@ -60,6 +62,35 @@ def read_head(title: str, cells: Sequence[str]) -> TableHead | None:
         return None
     is_title = len(title) <= TITLE_CHARS and not title.endswith((".", "!", "?", ";"))
     return TableHead(" ".join(title.split()) if is_title else "", tuple(cells))
+
+
+def join_heads(rows: Sequence[list[str]]) -> list[list[str]]:
+    """Return the rows with one for a head of several, whose upper rows name groups of columns.
+
+    A group's name stands in its first column: cells that were merged, or left empty. Below such a head there
+    are figures; without, a row with an empty cell may be any.
+    """
+    width = max(map(len, rows[: _MAX_HEAD_ROWS + 1]), default=0)
+    heads = (
+        n for n, cells in enumerate(rows[:_MAX_HEAD_ROWS]) if len(cells) == width and read_head("", cells)
+    )
+    whole = next(heads, 0)
+    if not 0 < whole < len(rows) - 1 or not any(map(is_figure, rows[whole + 1][1:])):
+        return list(rows)
+    if any(is_figure(cell) for cells in rows[:whole] for cell in cells):
+        return list(rows)
+    below = rows[whole]
+    named = [_fill(cells, len(below)) for cells in rows[:whole]]
+    head = [" ".join(dict.fromkeys(filter(has_text, names))) for names in zip(*named, below, strict=True)]
+    return [head, *rows[whole + 1 :]]
+
+
+def _fill(cells: Sequence[str], count: int) -> list[str]:
+    """Return so many cells, an empty one with what stands before it."""
+    filled: list[str] = []
+    for cell in [*cells, *[""] * (count - len(cells))]:
+        filled.append(cell if has_text(cell) or not filled else filled[-1])
+    return filled
 
 
 def read_first_row(row: str, text: str, start: int) -> TableHead | None:

@@ -141,6 +141,32 @@ def test_tables_in_tables_and_lines_in_cells_stay_in_their_row() -> None:
     assert read_docx(saved(document)).text == "Name | Parts\nCell | wall nucleus inner"
 
 
+def test_a_head_of_two_rows_with_merged_cells_names_each_column() -> None:
+    document = docx.Document()
+    table = document.add_table(rows=4, cols=5)
+    lines = (
+        ["Passenger", "Summer", "", "Winter", ""],
+        ["", "Single", "Return", "Single", "Return"],
+        ["Adult", "12", "20", "9", "15"],
+        ["Child", "6", "10", "4", "7"],
+    )
+    for row, line in zip(table.rows, lines, strict=True):
+        for cell, text in zip(row.cells, line, strict=True):
+            cell.text = text
+    table.cell(0, 0).merge(table.cell(1, 0))
+    table.cell(0, 1).merge(table.cell(0, 2))
+    table.cell(0, 3).merge(table.cell(0, 4))
+    found = read_docx(saved(document))
+    assert found.text.splitlines() == [
+        "Passenger | Summer Single | Summer Return | Winter Single | Winter Return",
+        "Adult | 12 | 20 | 9 | 15",
+        "Child | 6 | 10 | 4 | 7",
+    ]
+    (block,) = found.blocks
+    assert block.head is not None
+    assert block.head.columns[2] == "Summer Return"
+
+
 def test_a_frame_of_one_column_is_text() -> None:
     document = docx.Document()
     frame = document.add_table(1, 1)

@@ -165,6 +165,21 @@ def test_a_deep_page_loses_no_text(opened: str) -> None:
     assert "nested so deeply" in found.warnings[0]
 
 
+@pytest.mark.parametrize(
+    "article", ["<p>Fares.</p>", f"<article><h1>Fares</h1><p>{'The ferry sails all year. ' * 12}</p>"]
+)
+def test_a_head_of_two_rows_names_each_column(article: str) -> None:
+    table = (
+        "<table><tr><th></th><th colspan=2>Summer</th><th colspan=2>Winter</th></tr>"
+        "<tr><th>Passenger</th><th>Single</th><th>Return</th><th>Single</th><th>Return</th></tr>"
+        "<tr><td>Adult</td><td>12</td><td>20</td><td>9</td><td>15</td></tr></table>"
+    )
+    (found,) = [text for kind, text in parts(read_html(f"{article}{table}".encode())) if kind == "table"]
+    assert found == (
+        "Passenger | Summer Single | Summer Return | Winter Single | Winter Return\nAdult | 12 | 20 | 9 | 15"
+    )
+
+
 def test_tables_that_only_place_things_are_none() -> None:
     cell = "<p>First paragraph.</p><p>Second paragraph.</p>"
     found = read_html(f"<html><body><table><tr><td>{cell}</td></tr></table></body></html>".encode())

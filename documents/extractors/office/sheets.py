@@ -10,14 +10,13 @@ from typing import NamedTuple
 from documents.extractors.composer import Composer
 from documents.extractors.failures import MAX_TEXT_BYTES, TOO_MUCH_TEXT, Unreadable
 from documents.text.characters import has_text
-from documents.text.tables import CELLS, TITLE_CHARS, is_figure, read_head
+from documents.text.tables import CELLS, TITLE_CHARS, join_heads, read_head
 from documents.types import TableHead
 
 Row = tuple[int, list[str]]  # its number, from 1, and its cells
 _PART_CHARS = 700  # with the head: about a chunk of 300 tokens, of which figures take many
 _HEAD_CHARS = 1500  # of a row that may be a head
 _MAX_TITLE_ROWS = 4
-_MAX_HEAD_ROWS = 3
 _MAX_GAP = 3  # rows from the last one of a table to the next
 _MAX_ROWS = 2**20  # of a sheet, in Excel
 
@@ -35,7 +34,7 @@ def compose_rows(rows: Iterable[Row], composer: Composer, *, level: int, name: s
 
     Raises Unreadable for more text, rows or parts than are read.
     """
-    for table in map(_join_heads, _join_rows(_join_titles(_split_tables(rows)))):
+    for table in map(_with_one_head, _join_rows(_join_titles(_split_tables(rows)))):
         title = " ".join(cells[0] for _, cells in table.titles)
         opening = table.rows[0]
         head = read_head(title or name, opening[1]) if _length(opening) <= _HEAD_CHARS else None
@@ -119,36 +118,11 @@ def _join_rows(tables: Iterable[_Table]) -> Iterator[_Table]:
         yield whole
 
 
-def _join_heads(table: _Table) -> _Table:
-    """Return the table with one row for a head of several, whose upper rows name groups of columns.
-
-    A group's name stands in its first column: cells that were merged, or left empty. Below such a head there
-    are figures; without, a row with an empty cell may be any.
-    """
-    rows = table.rows
-    width = max(len(cells) for _, cells in rows[: _MAX_HEAD_ROWS + 1])
-    heads = (
-        n
-        for n, (_, cells) in enumerate(rows[:_MAX_HEAD_ROWS])
-        if len(cells) == width and read_head("", cells)
-    )
-    whole = next(heads, 0)
-    if not 0 < whole < len(rows) - 1 or not any(map(is_figure, rows[whole + 1][1][1:])):
-        return table
-    if any(is_figure(cell) for _, cells in rows[:whole] for cell in cells):
-        return table
-    below = rows[whole][1]
-    named = [_fill(cells, len(below)) for _, cells in rows[:whole]]
-    head = [" ".join(dict.fromkeys(filter(has_text, names))) for names in zip(*named, below, strict=True)]
-    return table._replace(rows=[(rows[0][0], head), *rows[whole + 1 :]])
-
-
-def _fill(cells: Sequence[str], count: int) -> list[str]:
-    """Return so many cells, an empty one with what stands before it."""
-    filled: list[str] = []
-    for cell in [*cells, *[""] * (count - len(cells))]:
-        filled.append(cell if has_text(cell) or not filled else filled[-1])
-    return filled
+def _with_one_head(table: _Table) -> _Table:
+    numbers = [number for number, _ in table.rows]
+    rows = join_heads([cells for _, cells in table.rows])
+    dropped = len(numbers) - len(rows)
+    return table._replace(rows=list(zip([numbers[0], *numbers[dropped + 1 :]], rows, strict=True)))
 
 
 def _goes_on(above: _Table, table: _Table) -> bool:
