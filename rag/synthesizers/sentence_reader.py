@@ -33,8 +33,13 @@ _INTERROGATIVES = {
     "zh": r"什么|甚么|谁|哪|几|多少|多[久长大高远深快重宽]|何|怎",
     "ar": r"\b(?:ما|ماذا|من|متى|أين|كيف|كم|لماذا|أي|أية|بم|لمن)\b",
 }
-READ = frozenset(_INTERROGATIVES)
-_ASKS = re.compile("|".join(_INTERROGATIVES.values()), re.IGNORECASE)
+_ASKS = {code: re.compile(words, re.IGNORECASE) for code, words in _INTERROGATIVES.items()}
+READ = frozenset(_ASKS)
+# What begins so in English is answered by a sentence that decides it.
+_YES_OR_NO = re.compile(
+    r"\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would)\b",
+    re.IGNORECASE,
+)
 
 
 class Weights(NamedTuple):
@@ -105,12 +110,15 @@ def scale_for(text: str, languages: Sequence[str]) -> Scale | None:
 
     text: of the question. languages: of what it is to be read beside, "" where it is unknown.
     """
-    if not _ASKS.search(text) or asks_for_overview(text) or comparison_in(text) is not None:
+    if asks_for_overview(text) or comparison_in(text) is not None:
         return None
     asked, written = set(detect_question_languages(text)), {one for one in languages if one}
     if asked | written <= {"en"}:
-        return ENGLISH
-    if (asked and asked.isdisjoint(READ)) or not written <= READ or not knows_all_words():
+        return ENGLISH if _ASKS["en"].search(text) or _YES_OR_NO.match(text) else None
+    known = (asked or written) & READ
+    if not (known and written <= READ and any(_ASKS[code].search(text) for code in known)):
+        return None
+    if not knows_all_words():
         return None
     return OWN if not asked or written <= asked else FOREIGN
 
