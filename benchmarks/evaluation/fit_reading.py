@@ -41,7 +41,7 @@ from rag.types.question import Question
 from rag.types.retrieval import Retrieval
 
 STEPS, RIDGE = 60, 0.5
-LOST = 0.005  # share of the right answers that may be refused by the reading
+LOST = 0.02  # share of the right answers that may be refused by the reading
 RAISED = 0.05  # share of what no passage answers that may seem relevant by the reading alone
 NOWHERE = ["(no such answer)"]
 GRID = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3)
@@ -191,18 +191,18 @@ def of_folder(folder: Path, sets: Sets, reader: ExtractiveSynthesizer) -> Iterat
         yield read(f"{folder.name}{silent}", asking, corpus, reader)
 
 
-def fit(known: Sequence[Read], *, lost: float = LOST) -> Scale:
+def fit(known: Sequence[Read]) -> Scale:
     """Fit the weights of readings where a passage is relevant, and of readings and relevance where none is.
 
-    The relevance of .8 shall be what the share `lost` of the right answers does not reach, and what `RAISED`
-    of the questions reach that nothing answers and no passage is relevant to: people ask of documents that
+    The relevance of .8 shall be what `LOST` of the right answers do not reach, and what `RAISED` of the
+    questions reach that nothing answers and no passage is relevant to: people ask of documents that
     answer, mostly, and how often they do not is not in the data.
     """
     usable = [one for one in known if one.reading is not None]
     relevant = [one for one in usable if one.is_relevant]
     level = logit_of(THRESHOLD)
     reading, logits = _regress([[one.reading] for one in relevant], relevant)
-    lowest = np.quantile(logits[[one.is_right for one in relevant]], lost)
+    lowest = np.quantile(logits[[one.is_right for one in relevant]], LOST)
     usual = Weights(0.0, float(reading), float(level - lowest))
     relevance, reading, logits = _regress([[logit_of(one.relevance), one.reading] for one in usable], usable)
     wrong = [not one.answerable and not one.is_relevant for one in usable]

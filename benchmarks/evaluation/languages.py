@@ -289,7 +289,6 @@ def report(cases: Iterable[Case], synthesizer: ExtractiveSynthesizer) -> None:
         print(f"{asked:8}{of:5}{len(figures['right']):5}{cells}")
 
 
-LOST = 0.03  # share of the right answers that may be refused by the reading
 SILENT = 0.1  # how much a question counts whose document is there and silent
 ROUNDS = 4
 
@@ -337,7 +336,7 @@ def report_fit(cases: Sequence[Case], synthesizer: ExtractiveSynthesizer) -> Non
         print(name, "sentences", {key: round(value, 2) for key, value in traits._asdict().items()})
         for pair in sorted({(case.asked, case.of) for case in some}):
             print(pair, round(level([case for case in some if (case.asked, case.of) == pair], weights), 2))
-        print_scale(fit_reading([case.read(synthesizer) for case in some], lost=LOST))
+        print_scale(fit_reading([case.read(synthesizer) for case in some]))
 
 
 def _with_interval(outcomes: Sequence[bool]) -> str:
