@@ -22,9 +22,9 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from embeddings.embedders.e5 import E5Weights
 from embeddings.multilingual_wheel import E5_DIMENSIONS, E5_PACKAGE, SPACE, E5File, dequantize
+from rag.synthesizers.reader_model import WORDS
 
 FILE = "e5-small-enpt-q4.bin"
-WORDS = "words.npy"
 BEGIN, PAD, END, UNKNOWN = SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")  # the first pieces
 LAYERS = 12
 PRODUCTS = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",

@@ -24,9 +24,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AutoModel, AutoTokenizer
 
-from benchmarks.reading.base import WORDS
 from benchmarks.reading.pairs import ReadPair, read_pairs, read_written
 from rag.relevance.fitting import area_under_curve
+from rag.synthesizers.reader_model import GRAPH, TOKENIZER, WORDS
 
 MAX_TOKENS, BATCH_TOKENS, POOL = 256, 3000, 1024
 RATE, WARM_UP, DECAY = 1.5e-4, 0.05, 0.01
@@ -242,14 +242,14 @@ def write(model: Reader, tokenizer: AutoTokenizer, base: Path, folder: Path) -> 
     made.save_model_to_file(str(fused))
     quantize_dynamic(
         fused,
-        folder / "model.onnx",
+        folder / GRAPH,
         per_channel=True,
         weight_type=QuantType.QInt8,
         op_types_to_quantize=["MatMul", "Attention"],
         nodes_to_exclude=IN_FLOAT,
         extra_options={"DefaultTensorType": 1},
     )
-    tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
+    tokenizer.backend_tokenizer.save(str(folder / TOKENIZER), pretty=False)
     shutil.copy(base / WORDS, folder)
     for path in (floats, fused):
         path.unlink()

@@ -60,9 +60,9 @@ class ReaderModel:
     def logit(self, question: str, sentence: str, *, english: bool = True) -> float:
         """Return the logit that the sentence answers; what is too long is cut. Raises ModelFailed.
 
-        english: with the words that ship; else with all of the base's, which is to be installed.
+        english: with the vocabulary that ships; else with the base's whole one, which is to be installed.
         """
-        known = self._english if english else _all_words()
+        known = self._english if english else _whole_vocabulary()
         asked = [known.begin, *known.split(question)[:MOST_OF_QUESTION], known.end]
         told = [*known.split(sentence)[: MAX_TOKENS - len(asked) - 1], known.end]
         fed = {
@@ -86,13 +86,13 @@ def check_files(folder: Path) -> None:
             raise ValueError(f"{folder} holds no {name}")
 
 
-def knows_all_words() -> bool:
-    """Tell whether the words of other languages than English are installed."""
+def has_whole_vocabulary() -> bool:
+    """Tell whether the vocabulary of other languages than English is installed."""
     return find_spec(E5_PACKAGE) is not None
 
 
 @cache
-def _all_words() -> Vocabulary:
+def _whole_vocabulary() -> Vocabulary:
     try:
         file = E5File.of_wheel()
     except (OSError, ValueError) as exc:

@@ -19,7 +19,7 @@ from embeddings.lexical.languages import detect_question_languages
 from rag.local_models import Limit, ModelFailed
 from rag.question_forms import asks_for_overview, comparison_in
 from rag.ranking.logits import logit_of
-from rag.synthesizers.reader_model import ReaderModel, check_files, knows_all_words
+from rag.synthesizers.reader_model import ReaderModel, check_files, has_whole_vocabulary
 from rag.types.question import Question
 
 SHIPPED = Path(__file__).parent / "reader"
@@ -70,7 +70,7 @@ FOREIGN = Scale(Weights(0.0, 0.37, 3.24), Weights(0.59, 0.38, 1.88))  # in anoth
 class SentenceReader:
     """Slow or failing, it reads nothing, and answers are as they were without it; see `Limit`.
 
-    model: a folder, see `ReaderModel`. Raises ValueError for a folder without the files of a model.
+    folder: see `ReaderModel`. Raises ValueError for a folder without the files of a model.
     """
 
     def __init__(self, folder: Path = SHIPPED, *, timeout_s: float = 1.0) -> None:
@@ -118,7 +118,7 @@ def scale_for(text: str, languages: Sequence[str]) -> Scale | None:
     known = (asked or written) & READ
     if not (known and written <= READ and any(_ASKS[code].search(text) for code in known)):
         return None
-    if not knows_all_words():
+    if not has_whole_vocabulary():
         return None
     return OWN if not asked or written <= asked else FOREIGN
 
