@@ -28,7 +28,7 @@ _END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*$")
 _FENCE = re.compile(r"^(?:```|~~~)\S*\s+|\s+(?:```|~~~)$")  # of a program
 _LINK = re.compile(rf"!?\[([^\]\[]{{0,200}}){LINK_TARGET}")  # says nothing outside its document
 _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—])\s+")  # of a heading or a list item
-_NUMBER = re.compile(r"(?:\(?\d{1,2}[.)]|\(?[a-z]\))\s+(?=[^\W\d_])")  # of one
+_NUMBER = re.compile(r"(?:\(?\d{1,2}(?:\.\d{1,2}){0,3}[.)]|\(?[a-z]\))\s+(?=[^\W\d_]|[\"“])")  # of one
 _DATED = frozenset({"de", "da", "nb", "nn", "no", "fi", "cs", "sk", "sl", "hr", "hu", "et", "is"})  # "3. Mai"
 
 
