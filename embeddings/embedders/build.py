@@ -8,6 +8,7 @@ quantized anew (dynamic, per channel).
 import fcntl
 import hashlib
 import json
+import logging
 import os
 import tempfile
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from embeddings.embedders.graph import MiniLmWeights, Weights, narrow_products, 
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 FLOAT = 1  # onnx.TensorProto.FLOAT
+TABLE_BYTES = 10_000_000  # a graph's table of words has more, every other weight less
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +70,55 @@ def _manifest_file(path: Path) -> Path:
     return path.with_suffix(".json")
 
 
+def _words_file(path: Path) -> Path:
+    return path.with_suffix(".words")
+
+
 def _is_current(path: Path, source: Source) -> bool:
     try:
         manifest = json.loads(_manifest_file(path).read_text())
-        return bool(manifest["bytes"] == path.stat().st_size and source.origin().items() <= manifest.items())
+        return bool({**_sizes(path), **source.origin()}.items() <= manifest.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
 
 
+def _sizes(path: Path) -> dict[str, int]:
+    words = _words_file(path)
+    return {"bytes": path.stat().st_size, "words_bytes": words.stat().st_size if words.exists() else 0}
+
+
 def _build(path: Path, source: Source) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent, prefix="build-") as scratch:
-        plain, quantized = Path(scratch) / "float.onnx", Path(scratch) / "int8.onnx"
+        plain, quantized, built = (Path(scratch) / name for name in ("float.onnx", "int8.onnx", path.name))
         weights = source.read()
         write_graph(weights, plain)
         _quantize(plain, quantized, narrow_products(weights) if source.narrow_in_float else [])
-        data = quantized.read_bytes()
-        manifest = {**source.origin(), "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-        note = Path(scratch) / "manifest.json"
-        note.write_text(json.dumps(manifest, indent=2) + "\n")
-        os.replace(quantized, path)
-        os.replace(note, _manifest_file(path))  # last: only a whole build counts as current
+        _write_words_apart(quantized, built)
+        manifest = {
+            **source.origin(),
+            "sha256": hashlib.sha256(built.read_bytes()).hexdigest(),
+            **_sizes(built),
+        }
+        _manifest_file(built).write_text(json.dumps(manifest, indent=2) + "\n")
+        if _words_file(built).exists():
+            os.replace(_words_file(built), _words_file(path))
+        os.replace(built, path)
+        os.replace(_manifest_file(built), _manifest_file(path))  # last: only a whole build is current
+
+
+def _write_words_apart(quantized: Path, target: Path) -> None:
+    """Write the graph with its table of words in a file beside it.
+
+    ONNX Runtime maps that file: all processes share it, and of it only what is looked up is in memory, where
+    inside the graph each process has 52 MB of its own.
+    """
+    import onnx
+
+    words = _words_file(target)
+    model = onnx.load(quantized)
+    onnx.save(model, target, save_as_external_data=True, location=words.name, size_threshold=TABLE_BYTES)
+    if words.exists():
+        words.chmod(target.stat().st_mode)  # written for its owner only
 
 
 def write_float_graph(path: Path, source: Source = MINILM) -> None:
@@ -98,12 +129,16 @@ def write_float_graph(path: Path, source: Source = MINILM) -> None:
 def _quantize(plain: Path, quantized: Path, in_float: list[str]) -> None:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    quantize_dynamic(
-        plain,
-        quantized,
-        op_types_to_quantize=["MatMul", "Attention"],
-        per_channel=True,
-        weight_type=QuantType.QInt8,
-        nodes_to_exclude=in_float,
-        extra_options={"DefaultTensorType": FLOAT},  # it cannot infer the types of fused operators
-    )
+    logging.disable(logging.WARNING)  # it logs each node that it leaves
+    try:
+        quantize_dynamic(
+            plain,
+            quantized,
+            op_types_to_quantize=["MatMul", "Attention"],
+            per_channel=True,
+            weight_type=QuantType.QInt8,
+            nodes_to_exclude=in_float,
+            extra_options={"DefaultTensorType": FLOAT},  # it cannot infer the types of fused operators
+        )
+    finally:
+        logging.disable(logging.NOTSET)

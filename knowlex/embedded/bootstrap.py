@@ -1,6 +1,5 @@
 """What a data folder needs before it can serve: tables, the collection `default`, the model, an admin."""
 
-import logging
 import os
 import secrets
 import sys
@@ -48,7 +47,7 @@ def prepare(say: Callable[[str], None]) -> None:
     Collection.objects.get_or_create(name="default")
     name = settings.KNOWLEX["EMBEDDER"]["options"].get("model_name")
     if name in LOCAL_MODELS:
-        _build_model(name)
+        call_command("build_model", name, stdout=StringIO())
     try:
         embeddings.ensure_model_matches()
         rag.ensure_reranker_works()
@@ -79,15 +78,6 @@ def check_broker() -> None:
             EXTERNAL.call(client.ping, retry_on=(RedisError, OSError))
         except (RedisError, OSError) as exc:
             raise StackError(f"The broker (REDIS_URL) cannot be reached: {exc}") from exc
-
-
-def _build_model(name: str) -> None:
-    """Build this local model, unless `make setup` did. Quiet: the quantizer logs each node it leaves."""
-    logging.disable(logging.INFO)
-    try:
-        call_command("build_model", name, stdout=StringIO())
-    finally:
-        logging.disable(logging.NOTSET)
 
 
 def migrate_database() -> None:

@@ -97,6 +97,7 @@ class EmbeddedValkey:
             "appendonly": "yes",
             "appendfsync": "everysec",
             "save": '""',
+            "hz": "2",  # looks for what to do of itself: ten times a second costs as much as all else of it
             "daemonize": "no",
             "logfile": '""',
         }

@@ -20,7 +20,7 @@ from knowlex.runtime import parts
 from knowlex.serve import GRACE_S, bind_socket
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
-LOOK_EVERY_S, TRIM_EVERY_S = 0.05, 5.0
+LOOK_EVERY_S, REST_S, TRIM_EVERY_S = 0.05, 0.25, 5.0  # REST_S: while all parts serve
 log = logging.getLogger(__name__)
 
 
@@ -197,7 +197,7 @@ class Stack:
                 trimmed_at = time.monotonic()
                 for kept in self._all:
                     kept.part.trim_log()
-            time.sleep(LOOK_EVERY_S)
+            time.sleep(REST_S if all(kept.serves for kept in self._all) else LOOK_EVERY_S)
 
     @property
     def _all(self) -> list[KeptPart]:

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import onnxruntime
@@ -89,14 +90,36 @@ def test_builders_at_once_leave_one_whole_file(tmp_path):
     built = path.stat().st_mtime_ns
     assert build.ensure_model(tmp_path) == path
     assert path.stat().st_mtime_ns == built
-    assert sorted(p.suffix for p in tmp_path.iterdir()) == [".json", ".lock", ".onnx"]
+    assert sorted(p.suffix for p in tmp_path.iterdir()) == [".json", ".lock", ".onnx", ".words"]
 
 
-def test_a_damaged_file_is_built_anew(tmp_path):
-    path = build.ensure_model(tmp_path)
-    path.write_bytes(path.read_bytes()[:1000])
+@pytest.mark.parametrize("suffix", [".onnx", ".words"])
+def test_a_damaged_or_lost_file_is_built_anew(tmp_path, suffix):
+    file = build.ensure_model(tmp_path).with_suffix(suffix)
+    whole = file.read_bytes()
+    file.write_bytes(whole[:1000])
     build.ensure_model(tmp_path)
-    assert path.stat().st_size > 1_000_000
+    assert file.read_bytes() == whole
+    file.unlink()
+    build.ensure_model(tmp_path)
+    assert file.read_bytes() == whole
+
+
+def test_a_model_that_an_older_version_built_in_one_file_is_built_anew(tmp_path):
+    path = build.ensure_model(tmp_path)
+    manifest = json.loads(path.with_suffix(".json").read_text())
+    del manifest["words_bytes"]
+    path.with_suffix(".json").write_text(json.dumps(manifest))
+    path.with_suffix(".words").unlink()
+
+    assert build.ensure_model(tmp_path).with_suffix(".words").exists()
+
+
+def test_all_processes_share_the_table_of_words(embedder):
+    """Mapped from its file, not copied: it is four fifths of the model, which every process has."""
+    embedder.embed(SENTENCES)
+    mapped = Path("/proc/self/maps").read_text().splitlines()
+    assert any(line.endswith(".words") and line.split()[1].startswith("r") for line in mapped)
 
 
 async def test_a_question_asked_again_is_remembered_but_only_so_many_are(embedder, monkeypatch):

@@ -1,6 +1,10 @@
 """python manage.py up: the whole of Knowlex, until stopped."""
 
 import asyncio
+import multiprocessing
+import signal
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -44,10 +48,41 @@ class Command(BaseCommand):
             raise CommandError(str(exc)) from exc
 
     def _prepare(self) -> None:
-        from knowlex.embedded import bootstrap
+        """In a process of its own, whose memory goes with it: this one only watches the others for weeks.
 
-        bootstrap.check_broker()
-        bootstrap.prepare(self._say)
+        Raises what `bootstrap.prepare` does.
+        """
+        from knowlex.embedded.data_folder import StackError
+
+        forking = multiprocessing.get_context("fork")  # there is no thread yet
+        failures, told = forking.Pipe(duplex=False)
+        preparing = forking.Process(target=self._prepare_here, args=[told], daemon=True)
+        preparing.start()
+        told.close()
+        try:
+            preparing.join()
+        except BaseException:  # to be stopped meanwhile
+            preparing.kill()
+            raise
+        with suppress(EOFError):
+            raise failures.recv()
+        if preparing.exitcode:  # it has written why
+            raise StackError("The data folder could not be prepared.")
+
+    def _prepare_here(self, told: Connection) -> None:
+        from django.core.exceptions import ImproperlyConfigured
+        from django.db import Error
+
+        from knowlex.embedded import bootstrap
+        from knowlex.embedded.data_folder import StackError
+
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other one hears it, too, and ends this one
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        try:
+            bootstrap.check_broker()
+            bootstrap.prepare(self._say)
+        except (StackError, ImproperlyConfigured, Error) as exc:
+            told.send(exc)
 
     async def _say_who_answers(self) -> None:
         from knowlex.embedded import chat_model
