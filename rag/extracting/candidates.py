@@ -196,6 +196,8 @@ _PRONOUN = re.compile(
 )
 _TERMED = re.compile(r"[-*+•] [^:]{1,120}: \S")  # an item that begins with its term
 _LISTED = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{1,2}|[a-z])[.)])\s")
+_LABELLED = re.compile(r"(?:[-*+•] )?([^\W\d_][^:.!?\n]{0,40}): \S")  # "Default: 6432"
+LONGEST_FIELD, LONGEST_TERM = 12, 4  # words
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 WIDE_PER_WORD = 2  # characters of scripts without spaces
 
@@ -207,7 +209,7 @@ class Traits(NamedTuple):
     lacks but its titles, or the heading or question above it, hold; since: that all above it hold. relevance:
     logit of its passage's, less the best one's. incomplete: it does not end as a sentence does. length: ln of
     its words over `LONG`. fact and those after it: it has the form of an answer (see sentence_form). row: the
-    share of the words of a table's row, its heads apart, that the question asks for.
+    share of the words of a table's row, its heads apart, that the question asks for; 1 for such a field.
     """
 
     similarity: float
@@ -236,8 +238,9 @@ class AnswerCandidate(NamedTuple):
 
     text: on one line. asked: the question's words that it holds. naming: a heading, a question or the entry
     of a bibliography, which has the words of a question and never its answer, or no words at all. code: of a
-    program. length: in words. is_row: of a table whose head is known. item: the place of the first sentence
-    on its line. traits: all but `fact` and those after it.
+    program. length: in words. is_row: of a table whose head is known. is_field: "Default: 6432" below the
+    heading "listen_port", and the question asks for both. item: the place of the first sentence on its line.
+    traits: all but `fact` and those after it.
     """
 
     unit: Unit
@@ -251,6 +254,7 @@ class AnswerCandidate(NamedTuple):
     length: float
     traits: Traits
     is_row: bool = False
+    is_field: bool = False
     item: int = 0
 
 
@@ -318,7 +322,7 @@ def with_forms(question: str, candidate: AnswerCandidate, context: Context) -> T
         defines(question, text, asked, candidate.asked, language),
         float(has_kind(question, candidate.text, candidate.unit.words, asked, language)),
         float(is_called(forms, text, question)),
-        _asked_share(question, candidate, block),
+        1.0 if candidate.is_field else _asked_share(question, candidate, block),
         float(tells_way(forms, text)),
     )
     return Traits._make((*candidate.traits[:_WITHOUT_FORMS], *shown))
@@ -349,7 +353,7 @@ class _BlockWalk:
         self._has_code = _MARKS.search(block.content) is not None and _fences(block.content) % 2 == 0
         self._in_code = False
         self._ended = False
-        self._above = self._since = frozenset[str]()
+        self._above = self._since = self._heading = frozenset[str]()
         self._before = 0.0
         self._place = -1
         self._line, self._item = -1, 0
@@ -373,11 +377,16 @@ class _BlockWalk:
         traits = self._traits(unit, asked, relevance, length)
         if not self._ended and goes_on(written):
             traits = traits._replace(incomplete=1.0)
+        is_field = not naming and self._is_field(text, length)
+        if is_field:
+            traits = traits._replace(row=1.0)
         self._ended = unit.complete or naming
         self._before = 0.0 if naming else traits.similarity
         self._since |= asked
         if naming:
             self._above = asked
+        if naming or (not unit.complete and length <= LONGEST_TERM and ":" not in text):
+            self._heading = unit.words
         return AnswerCandidate(
             unit,
             unit.number,
@@ -390,6 +399,7 @@ class _BlockWalk:
             length,
             traits,
             row is not None,
+            is_field,
             self._item,
         )
 
@@ -405,6 +415,13 @@ class _BlockWalk:
         if unit.words <= self._asked or _HEADING.match(text) or _AIM.match(text):
             return True
         return _is_title(text, self._passages[unit.passage])
+
+    def _is_field(self, text: str, length: float) -> bool:
+        label = _LABELLED.match(text) if length <= LONGEST_FIELD else None
+        if label is None or not self._heading or not self._heading <= self._asked:
+            return False
+        words = words_of(label[1], self._block.language)
+        return bool(words) and words <= self._asked
 
     def _traits(self, unit: Unit, asked: frozenset[str], relevance: float, length: float) -> Traits:
         share = self._share

@@ -69,7 +69,7 @@ BESIDES = 3  # ...and as many more
 FOLLOWING = 2.5  # how much likelier one is that goes on from what is said
 LEADING = 1.5  # ...or that leads to it
 REPEATED = 0.8  # of the shorter one's words: two sentences that share more tell the same
-SURE = -2.0  # a reading: where the first sentence's is at least that, another is said only...
+SURE = -3.0  # a reading: where the first sentence's is at least that, another is said only...
 NEARLY = 2.0  # ...if its own is at most so much lower
 
 

@@ -63,6 +63,15 @@ def test_a_document_about_the_subject_that_is_silent_on_what_is_asked_is_no_answ
     assert "belfry" in answer(ask_of(question), BELFRY, reader=None)
 
 
+def test_a_field_is_said_where_it_reads_as_the_answer() -> None:
+    text = (
+        "### quay_port\n\nWhich port the quay listens on. On some quays a default port lets several boats "
+        "listen on the same quay.\n\nDefault: 6432\n\n### quay_backlog\n\nHow many boats may wait.\n\nDefault: 128"
+    )
+    said = answer(ask_of("What is the default of the quay port?"), text, reader=reading())
+    assert said == "Default: 6432 [1]"
+
+
 def test_without_a_threshold_there_is_always_an_answer() -> None:
     question = Question("Who designed the belfry of Ghent?", (), 5, min_relevance=0.0)
     assert "belfry" in answer(question, BELFRY, reader=reading())

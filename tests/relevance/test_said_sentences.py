@@ -24,6 +24,20 @@ RULES = (
     "- Two boats touch.\n- The pilot falls into the canal.\n- It thunders.\n\nThe canal is 9 km long."
 )
 
+SETTINGS = """### quay_port
+
+Which port the quay listens on. On some quays a default port lets several boats listen on the same quay.
+
+Default: 6432
+
+### quay_backlog
+
+How many boats may wait.
+
+Default: 128
+"""
+INDENTED = "\n".join("    " + line.removeprefix("### ") for line in SETTINGS.splitlines())
+
 
 def first(question: str, text: str) -> str:
     return options_of(question, context(question, text))[0].candidate.text
@@ -130,3 +144,10 @@ def test_a_command_right_below_its_sentence_is_a_sentence_of_its_own() -> None:
     text = "If you have Mirow from Homebrew, update it using:\n```sh\nbrew upgrade mirow\n```\nThen rest."
     said = answer("How do I update Mirow with Homebrew?", text)
     assert said.startswith("If you have Mirow from Homebrew, update it using: [1]\n\nbrew upgrade mirow [1]")
+
+
+@pytest.mark.parametrize("text", [SETTINGS, INDENTED])
+def test_a_field_below_the_heading_that_is_asked_for_is_among_the_likeliest(text: str) -> None:
+    question = "What is the default of the quay port?"
+    likeliest = [option.candidate for option in options_of(question, context(question, text))[:4]]
+    assert [one.text for one in likeliest if one.is_field] == ["Default: 6432"]
