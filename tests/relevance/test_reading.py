@@ -66,7 +66,8 @@ def test_a_document_about_the_subject_that_is_silent_on_what_is_asked_is_no_answ
 def test_a_field_is_said_where_it_reads_as_the_answer() -> None:
     text = (
         "### quay_port\n\nWhich port the quay listens on. On some quays a default port lets several boats "
-        "listen on the same quay.\n\nDefault: 6432\n\n### quay_backlog\n\nHow many boats may wait.\n\nDefault: 128"
+        "listen on the same quay.\n\nDefault: 6432\n\n### quay_backlog\n\nHow many boats may wait.\n\n"
+        "Default: 128"
     )
     said = answer(ask_of("What is the default of the quay port?"), text, reader=reading())
     assert said == "Default: 6432 [1]"
