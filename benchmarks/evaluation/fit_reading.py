@@ -150,10 +150,10 @@ def read_found(
     said = choose(asked, context, readings=readings)
     reading = readings.get(said[0]) if said else None
     relevance = max((one.relevance for one in best), default=0.0)
-    if said and not relevant:
+    if said and scale and not relevant:
         passage = context.passages[said[0].unit.passage]
-        relevance = passage.relevance
-        said = choose(asked, assemble([passage]))
+        relevance, alone = passage.relevance, assemble([passage])
+        said = choose(asked, alone, readings=asyncio.run(reader.read(question, alone, scale)))
     before = choose(asked, context) if relevant else []
     answer, plain = (
         " ".join(one.text for one in sorted(each, key=lambda one: (one.number, one.place)))
