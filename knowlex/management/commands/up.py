@@ -60,12 +60,12 @@ class Command(BaseCommand):
         preparing.start()
         told.close()
         try:
+            with suppress(EOFError):  # it ended and had no failure to tell
+                raise failures.recv()
             preparing.join()
-        except BaseException:  # to be stopped meanwhile
+        except BaseException:  # its failure, or to be stopped meanwhile
             preparing.kill()
             raise
-        with suppress(EOFError):
-            raise failures.recv()
         if preparing.exitcode:  # it has written why
             raise StackError("The data folder could not be prepared.")
 
