@@ -1,6 +1,7 @@
 """The local model: its vectors, and how its graph is made."""
 
 import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -93,26 +94,31 @@ def test_builders_at_once_leave_one_whole_file(tmp_path):
     assert sorted(p.suffix for p in tmp_path.iterdir()) == [".json", ".lock", ".onnx", ".words"]
 
 
+@pytest.fixture
+def built(tmp_path: Path, embedder: LocalEmbedder) -> Path:
+    """The graph's file of a model that is whole."""
+    embedder.embed(SENTENCES[:1])  # builds it if nobody has
+    for file in Path(settings.MODELS_DIR).glob(f"{build.MODEL_NAME}.*"):
+        shutil.copy(file, tmp_path)
+    return build.ensure_model(tmp_path)
+
+
 @pytest.mark.parametrize("suffix", [".onnx", ".words"])
-def test_a_damaged_or_lost_file_is_built_anew(tmp_path, suffix):
-    file = build.ensure_model(tmp_path).with_suffix(suffix)
+def test_a_damaged_file_is_built_anew(built: Path, suffix: str):
+    file = built.with_suffix(suffix)
     whole = file.read_bytes()
     file.write_bytes(whole[:1000])
-    build.ensure_model(tmp_path)
-    assert file.read_bytes() == whole
-    file.unlink()
-    build.ensure_model(tmp_path)
+    build.ensure_model(built.parent)
     assert file.read_bytes() == whole
 
 
-def test_a_model_that_an_older_version_built_in_one_file_is_built_anew(tmp_path):
-    path = build.ensure_model(tmp_path)
-    manifest = json.loads(path.with_suffix(".json").read_text())
+def test_a_model_that_an_older_version_built_in_one_file_is_built_anew(built: Path):
+    manifest = json.loads(built.with_suffix(".json").read_text())
     del manifest["words_bytes"]
-    path.with_suffix(".json").write_text(json.dumps(manifest))
-    path.with_suffix(".words").unlink()
+    built.with_suffix(".json").write_text(json.dumps(manifest))
+    built.with_suffix(".words").unlink()
 
-    assert build.ensure_model(tmp_path).with_suffix(".words").exists()
+    assert build.ensure_model(built.parent).with_suffix(".words").exists()
 
 
 def test_all_processes_share_the_table_of_words(embedder):
