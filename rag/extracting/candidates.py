@@ -209,7 +209,8 @@ class Traits(NamedTuple):
     lacks but its titles, or the heading or question above it, hold; since: that all above it hold. relevance:
     logit of its passage's, less the best one's. incomplete: it does not end as a sentence does. length: ln of
     its words over `LONG`. fact and those after it: it has the form of an answer (see sentence_form). row: the
-    share of the words of a table's row, its heads apart, that the question asks for; 1 for such a field.
+    share of the words of a table's row, its heads apart, that the question asks for; 1 for a field, "Default:
+    6432", of which it asks for the label and the heading above.
     """
 
     similarity: float
@@ -238,9 +239,8 @@ class AnswerCandidate(NamedTuple):
 
     text: on one line. asked: the question's words that it holds. naming: a heading, a question or the entry
     of a bibliography, which has the words of a question and never its answer, or no words at all. code: of a
-    program. length: in words. is_row: of a table whose head is known. is_field: "Default: 6432" below the
-    heading "listen_port", and the question asks for both. item: the place of the first sentence on its line.
-    traits: all but `fact` and those after it.
+    program. length: in words. is_row: of a table whose head is known. item: the place of the first sentence
+    on its line. traits: all but `fact` and those after it; of a field `row`, too.
     """
 
     unit: Unit
@@ -254,7 +254,6 @@ class AnswerCandidate(NamedTuple):
     length: float
     traits: Traits
     is_row: bool = False
-    is_field: bool = False
     item: int = 0
 
 
@@ -322,7 +321,7 @@ def with_forms(question: str, candidate: AnswerCandidate, context: Context) -> T
         defines(question, text, asked, candidate.asked, language),
         float(has_kind(question, candidate.text, candidate.unit.words, asked, language)),
         float(is_called(forms, text, question)),
-        1.0 if candidate.is_field else _asked_share(question, candidate, block),
+        candidate.traits.row or _asked_share(question, candidate, block),
         float(tells_way(forms, text)),
     )
     return Traits._make((*candidate.traits[:_WITHOUT_FORMS], *shown))
@@ -377,8 +376,7 @@ class _BlockWalk:
         traits = self._traits(unit, asked, relevance, length)
         if not self._ended and goes_on(written):
             traits = traits._replace(incomplete=1.0)
-        is_field = not naming and self._is_field(text, length)
-        if is_field:
+        if not naming and self._is_field(text, length):
             traits = traits._replace(row=1.0)
         self._ended = unit.complete or naming
         self._before = 0.0 if naming else traits.similarity
@@ -399,7 +397,6 @@ class _BlockWalk:
             length,
             traits,
             row is not None,
-            is_field,
             self._item,
         )
 
@@ -417,10 +414,10 @@ class _BlockWalk:
         return _is_title(text, self._passages[unit.passage])
 
     def _is_field(self, text: str, length: float) -> bool:
-        label = _LABELLED.match(text) if length <= LONGEST_FIELD else None
-        if label is None or not self._heading or not self._heading <= self._asked:
+        if length > LONGEST_FIELD or not self._heading or not self._heading <= self._asked:
             return False
-        words = words_of(label[1], self._block.language)
+        label = _LABELLED.match(text)
+        words = words_of(label[1], self._block.language) if label else frozenset()
         return bool(words) and words <= self._asked
 
     def _traits(self, unit: Unit, asked: frozenset[str], relevance: float, length: float) -> Traits:

@@ -17,6 +17,7 @@ from rag.types.retrieval import Passage
 from tests.rag.factory import CannedRetriever, KeepOrder, as_given
 from tests.rag.factory import passage as canned_passage
 from tests.relevance.asking import ask_of, judged, passage
+from tests.relevance.test_said_sentences import SETTINGS
 
 BELFRY = (
     "The belfry of Ghent is 91 metres tall. Its bells were cast in Mechelen. "
@@ -64,12 +65,7 @@ def test_a_document_about_the_subject_that_is_silent_on_what_is_asked_is_no_answ
 
 
 def test_a_field_is_said_where_it_reads_as_the_answer() -> None:
-    text = (
-        "### quay_port\n\nWhich port the quay listens on. On some quays a default port lets several boats "
-        "listen on the same quay.\n\nDefault: 6432\n\n### quay_backlog\n\nHow many boats may wait.\n\n"
-        "Default: 128"
-    )
-    said = answer(ask_of("What is the default of the quay port?"), text, reader=reading())
+    said = answer(ask_of("What is the default of the quay port?"), SETTINGS, reader=reading())
     assert said == "Default: 6432 [1]"
 
 

@@ -150,4 +150,4 @@ def test_a_command_right_below_its_sentence_is_a_sentence_of_its_own() -> None:
 def test_a_field_below_the_heading_that_is_asked_for_is_among_the_likeliest(text: str) -> None:
     question = "What is the default of the quay port?"
     likeliest = [option.candidate for option in options_of(question, context(question, text))[:4]]
-    assert [one.text for one in likeliest if one.is_field] == ["Default: 6432"]
+    assert [one.text for one in likeliest if one.traits.row] == ["Default: 6432"]
