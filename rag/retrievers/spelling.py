@@ -1,15 +1,17 @@
 """Words of a question as they may have been meant, where no document has them as they were typed.
 
-A word that no chunk holds is compared with those that are one letter away: one missing, one too many, another
-one, or two that have changed places. Damerau, "A technique for computer detection and correction of spelling
-errors", 1964: four of five errors are one of these.
+A word that no chunk holds, and that is no usual word of English either, is compared with those that are one
+letter away: one missing, one too many, another one, or two that have changed places. Damerau, "A technique
+for computer detection and correction of spelling errors", 1964: four of five errors are one of these.
 """
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from uuid import UUID
 
 from documents.access import condition_on_readers
+from documents.text.word_lists import read_vocabulary
 from embeddings.lexical.terms import lexemes
 from knowlex.db.pool import fetch_all, fetch_one
 
@@ -46,7 +48,10 @@ async def suggest_question(
     words = list(dict.fromkeys(_WORD.findall(text)))[:MAX_QUESTION_WORDS]
     stems = {word: stem for word in words if (stem := _stem(word))}
     known = await _find_known(stems.values(), collections)
-    unknown = {word: _near(word, stem) for word, stem in stems.items() if stem not in known}
+    usual = [word for word, stem in stems.items() if _is_usual(word, stem, begins=text.startswith(word))]
+    unknown = {
+        word: _near(word, stem) for word, stem in stems.items() if stem not in known and word not in usual
+    }
     near = await _find_known((edit for edits in unknown.values() for edit in edits), collections)
     corrected = text
     for word, edits in list(unknown.items())[:MAX_WORDS]:
@@ -83,6 +88,23 @@ def _stem(word: str) -> str:
     """Return a word's lexeme; "" for one that is short, very long or carries no meaning."""
     found = lexemes(word) if LEAST_LETTERS <= len(word) <= MOST_LETTERS else []
     return found[0] if len(found) == 1 and found[0].isalpha() else ""
+
+
+def _is_usual(word: str, stem: str, *, begins: bool) -> bool:
+    """Tell whether it is surely meant as it is typed: a word of English that the documents just do not have.
+
+    begins: whether the question begins with it. Other words with a capital letter are names, and a name that
+    is typed wrongly may be a word.
+    """
+    if not (begins or word.islower()):
+        return False
+    return not {word.casefold(), stem, f"{stem}e"}.isdisjoint(_vocabulary())
+
+
+@cache
+def _vocabulary() -> frozenset[str]:
+    """Return what the vocabulary of bert-base-uncased has whole: words in lower case."""
+    return frozenset(word for word in read_vocabulary() if len(word) >= LEAST_LETTERS and word.isalpha())
 
 
 def _near(word: str, stem: str) -> set[str]:

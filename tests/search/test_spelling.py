@@ -34,6 +34,8 @@ def suggestion(client: httpx.Client, question: str, **parameters: str) -> str | 
         ("Who is the keeper of Nordenrey?", "Who is the keeper of Norderney?"),  # two changed places
         ("Which fery left for Jiust?", "Which ferry left for Juist?"),
         ("Who is the keeper of Norderney?", None),
+        ("Which berry counted them?", None),  # a word, though "ferry" is near
+        ("Which Berry left for Juist?", "Which ferry left for Juist?"),  # a name may be a word by mistake
         ("xx yy?", None),
     ],
 )
