@@ -117,6 +117,4 @@ async def _close() -> None:
 
 _make_folders()
 _handler = Handler()
-# What is here now lives as long as the process; and a few hundred questions at once are no garbage.
-gc.freeze()
-gc.set_threshold(50_000, 20, 50)
+gc.freeze()  # what is here now lives as long as the process
