@@ -1,6 +1,7 @@
 """The thread of a worker's main process that finds work which no worker has, and does the chores."""
 
 import logging
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from embeddings.external import configuration
 from embeddings.lexical import index
 from knowlex.base.errors import BrokerUnavailable, DatabaseUnavailable, FilesUnavailable
 from knowlex.db.silence import LET_GO_OF_LOST_HOSTS
+from knowlex.db.threads import execute
 
 FOLDER_CHECK_EVERY_S = 15.0
 log = logging.getLogger(__name__)
@@ -110,8 +112,32 @@ class Leadership:
         return True
 
 
+class Rest:
+    """Tells when a sweep can be left out: when nothing was written for longer than any lease lasts.
+
+    All that is written moves the write-ahead log on. What falls due by the clock alone, as a later try, then
+    waits for `every_s` at most.
+    """
+
+    def __init__(self, *, quiet_s: float = 60.0, every_s: float = 15.0) -> None:
+        self._quiet_s, self._every_s = quiet_s, every_s
+        self._written: object = None
+        self._written_at = self._swept_at = -math.inf
+
+    def is_over(self) -> bool:
+        """Tell whether to sweep now. Raises DatabaseUnavailable."""
+        ((written,),) = execute("SELECT pg_current_wal_insert_lsn()")
+        now = time.monotonic()
+        if written != self._written:
+            self._written, self._written_at = written, now
+        over = now - self._written_at < self._quiet_s or now - self._swept_at >= self._every_s
+        if over:
+            self._swept_at = now
+        return over
+
+
 class Sweeper:
-    """Sweeps at once, then every 3 s.
+    """Sweeps at once, then every 3 s, and less often while nothing is written.
 
     Keeps its database connection for a minute: planning its statements anew costs three times what they do.
     A child that is forked meanwhile leaves the connection alone, as psycopg closes only those of its process.
@@ -126,6 +152,7 @@ class Sweeper:
         self._folded_until = 0
         self._reading: DocumentReading | None = None
         self._registered = False
+        self._rest = Rest()
 
     def start(self, reading: DocumentReading) -> None:
         self._reading = reading
@@ -137,7 +164,8 @@ class Sweeper:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                self._pass()
+                if self._rest.is_over():
+                    self._pass()
             except (DatabaseUnavailable, BrokerUnavailable) as exc:
                 log.warning("sweep put off", extra={"reason": exc.message})
             except Exception:  # a thread that ended would leave lost work lying

@@ -1,8 +1,11 @@
 """The web process: uvicorn on a socket that `up` has bound already, or on KNOWLEX_HOST and KNOWLEX_PORT."""
 
 import argparse
+import asyncio
 import os
 import socket
+from collections.abc import Callable
+from types import FrameType
 
 import uvicorn
 
@@ -12,9 +15,27 @@ GRACE_S = 5  # for requests that are running when the server is told to stop
 # libuv accepts one connection of a socket in each turn of the loop, and a busy loop's turns are long: of
 # 1,000 clients who came at once some waited for 3 s to be refused. So it listens on copies of it, too.
 ACCEPTED_AT_ONCE = 8
+DATE_EVERY_S = 1.0
 
 
 class Server(uvicorn.Server):
+    _wake: Callable[[], object] | None = None
+
+    async def main_loop(self) -> None:
+        """Wake for the date of the responses and when told to stop, not ten times a second: for nothing."""
+        loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+        self._wake = lambda: loop.call_soon_threadsafe(stopped.set)
+        while not await self.on_tick(0):
+            ticking = loop.call_later(DATE_EVERY_S, stopped.set)
+            await stopped.wait()
+            ticking.cancel()
+            stopped.clear()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        if self._wake:
+            self._wake()
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         copies = [listener.dup() for listener in sockets or () for _ in range(ACCEPTED_AT_ONCE - 1)]
         await super().startup([*sockets, *copies] if sockets else None)

@@ -1,6 +1,7 @@
 """`up`: starts every part in order, keeps them running, and stops them in the reverse order."""
 
 import logging
+import select
 import signal
 import socket
 import sys
@@ -20,7 +21,7 @@ from knowlex.runtime import parts
 from knowlex.serve import GRACE_S, bind_socket
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
-LOOK_EVERY_S, REST_S, TRIM_EVERY_S = 0.05, 0.25, 5.0  # REST_S: while all parts serve
+LOOK_EVERY_S, REST_S, TRIM_EVERY_S = 0.05, 1.0, 5.0  # REST_S: while all parts serve and none ends
 log = logging.getLogger(__name__)
 
 
@@ -51,6 +52,9 @@ class Stack:
     _told: dict[str, parts.PartState] = field(default_factory=dict, init=False)
     _stopping: bool = field(default=False, init=False)
 
+    def __post_init__(self) -> None:
+        self._woken, self._waking = socket.socketpair()  # Python writes to it at each signal
+
     def run(self) -> None:
         """Serve until SIGINT or SIGTERM.
 
@@ -58,6 +62,7 @@ class Stack:
         """
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
+        self._wake_when_a_process_ends()
         with FolderLock(self.data_dir, owner="up") as lock, self._listener() as listener:
             self._say_start()
             try:
@@ -95,6 +100,12 @@ class Stack:
         if not self._stopping:
             self._stopping = True
             raise Stopped
+
+    def _wake_when_a_process_ends(self) -> None:
+        for end in (self._woken, self._waking):
+            end.setblocking(False)
+        signal.set_wakeup_fd(self._waking.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # only what has a handler wakes
 
     def _listener(self) -> socket.socket:
         """Return a socket on the port, which one web process inherits; several bind sockets of their own.
@@ -197,7 +208,12 @@ class Stack:
                 trimmed_at = time.monotonic()
                 for kept in self._all:
                     kept.part.trim_log()
-            time.sleep(REST_S if all(kept.serves for kept in self._all) else LOOK_EVERY_S)
+            self._wait(REST_S if all(kept.serves for kept in self._all) else LOOK_EVERY_S)
+
+    def _wait(self, seconds: float) -> None:
+        """Wait so long, or until a process ends."""
+        if select.select([self._woken], [], [], seconds)[0]:
+            self._woken.recv(1024)
 
     @property
     def _all(self) -> list[KeptPart]:
