@@ -1,17 +1,30 @@
 """The reader of plain text: bytes -> Extraction. Runs in the sandbox only."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from documents.extractors.decoding import decode
-from documents.extractors.failures import MAX_TEXT_BYTES, NO_WORDS, TOO_MUCH_TEXT, Unreadable
-from documents.text.characters import clean_characters, has_text
+from documents.extractors.failures import (
+    MAX_OUTLINE_ENTRIES,
+    MAX_TEXT_BYTES,
+    MAX_TITLE,
+    NO_WORDS,
+    TOO_MUCH_TEXT,
+    Unreadable,
+)
+from documents.text.characters import clean_characters, clean_label, has_text
 from documents.text.tables import CELLS, read_first_row
-from documents.types import Block, ExtractedPage, Extraction
+from documents.text.terms import find_term
+from documents.types import Block, ExtractedPage, Extraction, Heading
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*+\n){2,}")
 _DRAWN = r"^[ \t]*+(?:\|[^\n]*\||\+[-=+]+\+)[ \t]*+(?:\n|\Z)"  # with bars
 _TABLE = re.compile(f"(?:{_DRAWN}){{3,}}", re.MULTILINE)
+_OUTERMOST = re.compile(r"^\S[^\n]*", re.MULTILINE)
+_INDENTED = re.compile(r"^[ \t]+\S", re.MULTILINE)
+_PAGE = re.compile(r"\bpage\s+\d", re.IGNORECASE)
+REPEATED = 3  # times a line stands there that is no heading but the head of a printed page
 _LOST = "Some characters of the file could not be decoded."
 
 
@@ -33,9 +46,28 @@ def read_text(data: bytes) -> Extraction:
         source="TEXT",
         text=text,
         pages=(ExtractedPage(1, 0, len(text), "text"),),
+        headings=_find_headings(text),
         blocks=tuple(_find_tables(text)),
         warnings=lost,
     )
+
+
+def _find_headings(text: str) -> tuple[Heading, ...]:
+    """Return the headings of a text that is indented but for them, as manual pages and RFCs are.
+
+    None where other lines are not indented, either: nobody could tell what ends there.
+    """
+    lines = list(_OUTERMOST.finditer(text))
+    if 2 * len(lines) > sum(1 for _ in _INDENTED.finditer(text)):
+        return ()
+    found = [(line.start(), term.text) for line in lines if (term := find_term(text, *line.span()))]
+    times = Counter(title for _, title in found)
+    headings = [
+        Heading(1, clean_label(title, max_chars=MAX_TITLE), start)
+        for start, title in found
+        if times[title] < REPEATED and not _PAGE.search(title) and any(map(str.isalpha, title))
+    ]
+    return tuple(headings[:MAX_OUTLINE_ENTRIES]) if len(headings) >= max(2, len(lines) / 2) else ()
 
 
 def _find_tables(text: str) -> Iterator[Block]:

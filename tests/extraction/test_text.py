@@ -59,7 +59,7 @@ def test_binary_data_is_no_text(data: bytes) -> None:
         read_text(data)
 
 
-@pytest.mark.parametrize("piece", [b"a", b"word ", b"\n", b" \n", b"caf\xe9 ", b".\r\n"])
+@pytest.mark.parametrize("piece", [b"a", b"word ", b"\n", b" \n", b"caf\xe9 ", b".\r\n", b"a\n\n  b\n\n"])
 def test_large_files_take_linear_time(piece: bytes) -> None:
     started = time.process_time()
     read_text(b"x" + piece * (2_000_000 // len(piece)))
@@ -91,3 +91,56 @@ def test_the_rows_of_a_table_drawn_with_bars_are_read_with_its_head() -> None:
         "Prices in euros: Single, Adults: 6.50; Children: 3.20",
         "Prices in euros: Ten, Adults: 58.00; Children: 28.00",
     ]
+
+
+MANUAL = """\
+FERRY(5)                File Formats                FERRY(5)
+
+NAME
+       ferry.conf - when the ferry leaves
+
+OPTIONS
+       day_of_rest
+           The day on which no ferry leaves. It is Monday if nothing is
+           set, and no day at all if it is "none".
+
+           On other days it leaves
+           at noon,
+           at six, and
+           at nine.
+
+       season
+           From May to September.
+
+           Outside of it there is
+           no ferry.
+
+       1. A step
+          Its text.
+
+SEE ALSO
+
+       The captain knows more,
+       and so does the mate.
+
+FERRY(5)                May 2019                    FERRY(5)
+"""
+
+
+def test_what_stands_above_text_that_is_indented_is_a_heading() -> None:
+    found = read_text(MANUAL.encode())
+    assert [heading.title for heading in found.headings] == ["NAME", "OPTIONS", "SEE ALSO"]
+    assert all(found.text.startswith(heading.title, heading.start_char) for heading in found.headings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "One day\n   it rained.\n\nIt was Monday. The ferry stayed.\n\nNext day\n   it snowed.\n\nNobody came.\n",
+        "Dear all,\n\n    the ferry is late.\n\nRegards\n\n    Eva\n",
+        "\n\n".join(f"Harbour news   page {n}\n\n    The ferry is late.\n    So am I." for n in range(9)),
+    ],
+    ids=["first lines of paragraphs", "a letter", "heads of printed pages"],
+)
+def test_not_every_line_above_one_that_is_indented_is_a_heading(text: str) -> None:
+    assert read_text(text.encode()).headings == ()
