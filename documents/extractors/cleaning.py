@@ -10,10 +10,11 @@ from documents.text.word_lists import read_vocabulary, read_words
 # some typesetters write U+00AD, all others a plain hyphen.
 _BROKEN = re.compile(
     r"""
-    (?: [\ufffe\x02][ \t]*\n?[ \t]*
-      | (?P<soft>\xad[ \t]*\n[ \t]*)
-      | (?<=[^\W\d_])[-\u2010][ \t]*\n[ \t]*(?=[^\W\d_])
+    (?: [\ufffe\x02][ \t]*\n?
+      | (?P<soft>\xad[ \t]*\n)
+      | (?<=[^\W\d_])[-\u2010][ \t]*\n(?=[ \t]*[^\W\d_])
     )
+    (?P<indent>[ \t]*)
     (?P<second>\S{0,40}) [ \t]*\n?
     """,
     re.VERBOSE,
@@ -32,7 +33,7 @@ BLANK_LINES = re.compile(r"\n{3,}")
 def rejoin_words(text: str) -> str:
     """Rejoin words broken at line ends: "inter-" + "national", but "third-" + "party" keep their hyphen.
 
-    The line end moves behind the word, after a space, as on a wrapped line.
+    The line end moves behind the word, after a space, as on a wrapped line; what follows stays indented.
     """
     parts, done = [], 0
     for mark in _MARK.finditer(text):  # finds them twenty times as fast as the whole pattern
@@ -43,20 +44,20 @@ def rejoin_words(text: str) -> str:
 
 
 def _rejoin(match: re.Match[str]) -> str:
-    text, start, second = match.string, match.start(), match["second"]
+    text, start, second, rest = match.string, match.start(), match["second"], f" \n{match['indent']}"
     if match["soft"]:
-        return f"{second} \n"
+        return f"{second}{rest}"
     lead = text[max(0, start - _LONGEST) : start]
     before, after = _LAST_WORD.search(lead), _FIRST_WORD.match(second)
     if before is None or after is None:
-        return f"-{second} \n"
+        return f"-{second}{rest}"
     if lead[: before.start()].endswith("-") or second[after.end() :].startswith("-"):
-        return f"-{second} \n"  # "year-over-" + "year"
+        return f"-{second}{rest}"  # "year-over-" + "year"
     if after.group() in _CONJUNCTIONS:  # "Vor-" + "und Nachteile": the hyphen stands for the rest of a word
-        return f"- {second} \n"
+        return f"- {second}{rest}"
     near = text[max(0, start - _NEARBY) : start + _NEARBY]
     hyphen = "-" if _is_compound(before.group(), after.group(), near) else ""
-    return f"{hyphen}{second} \n"
+    return f"{hyphen}{second}{rest}"
 
 
 def _is_compound(first: str, second: str, near: str) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from documents.extractors.cleaning import rejoin_words
 from documents.extractors.decoding import decode
 from documents.extractors.failures import (
     MAX_OUTLINE_ENTRIES,
@@ -29,14 +30,14 @@ _LOST = "Some characters of the file could not be decoded."
 
 
 def read_text(data: bytes) -> Extraction:
-    """Keep the lines as they are, without white space at the ends and repeated blank lines.
+    """Keep the lines as they are, without white space at the ends, repeated blank lines and broken words.
 
     Raises Unreadable.
     """
     if len(data) > 4 * MAX_TEXT_BYTES:
         raise Unreadable(TOO_MUCH_TEXT)
     decoded = decode(data)
-    text = _BLANK_LINES.sub("\n\n", clean_characters(decoded)).strip()
+    text = _BLANK_LINES.sub("\n\n", rejoin_words(clean_characters(decoded))).strip()
     if len(text.encode()) > MAX_TEXT_BYTES:
         raise Unreadable(TOO_MUCH_TEXT)
     if not has_text(text):

@@ -165,7 +165,11 @@ class Stack:
             command=[
                 *(sys.executable, "-m", "celery", "-A", "knowlex", "worker"),
                 *("--concurrency", str(self.workers), "--loglevel", self.log_level),
-                *("--without-gossip", "--without-mingle"),
+                *(
+                    "--without-gossip",
+                    "--without-mingle",
+                    "--without-heartbeat",
+                ),  # `liveness` tells who lives
             ],
             log=data_folder.logs_dir(self.data_dir) / "worker.log",
             env=env,

@@ -144,3 +144,8 @@ def test_what_stands_above_text_that_is_indented_is_a_heading() -> None:
 )
 def test_not_every_line_above_one_that_is_indented_is_a_heading(text: str) -> None:
     assert read_text(text.encode()).headings == ()
+
+
+def test_a_word_that_is_broken_at_a_lines_end_is_whole_again_and_its_line_stays_indented() -> None:
+    found = read_text("Users\n       of all the sys\u2010\n       tem groups have one.".encode())
+    assert found.text == "Users\n       of all the system \n       groups have one."
