@@ -10,6 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from rag.synthesizers.sentence_reader import below_heading
+
 # Licences: rag/synthesizers/reader/README.md.
 SETS = frozenset({"squad2", "shift_wiki", "qed_nq", "covidqa"})
 WORDS = (
@@ -104,17 +106,24 @@ def read_pairs(path: Path, seed: int = 5) -> Pairs:
     return pairs._replace(learnt=few)
 
 
-def read_written(paths: Sequence[Path]) -> Pairs:
-    """Read questions that were written for sentences of documents, see WRITTEN.md beside this file."""
+def read_written(paths: Sequence[Path], *, headed: bool) -> Pairs:
+    """Read questions that were written for sentences of documents, see WRITTEN.md beside this file.
+
+    headed: whether a sentence comes with the heading that it stands below, as the product reads it.
+    """
     pairs = Pairs([], [])
     for row in chain.from_iterable(map(_rows, paths)):
         into = pairs.unseen if row["unseen"] else pairs.learnt
+        sentences = [row["sentence"]] if row["kind"] == "answerable" else []
+        sentences += row["tempting"]
+        if headed:
+            sentences = list(map(below_heading, row["headings"], sentences))
         if row["kind"] == "answerable":
-            sentence, answer = row["sentence"], row["answer"]
-            start = sentence.find(answer)
-            into.append(ReadPair(row["question"], sentence, start, start + len(answer), True, "written"))
+            window, answer = sentences.pop(0), row["answer"]
+            start = len(window) - len(row["sentence"]) + row["sentence"].find(answer)
+            into.append(ReadPair(row["question"], window, start, start + len(answer), True, "written"))
         beside = "written, silent" if row["kind"] == "silent" else "written, beside the answer"
-        into.extend(ReadPair(row["question"], one, -1, -1, False, beside) for one in row["tempting"])
+        into.extend(ReadPair(row["question"], one, -1, -1, False, beside) for one in sentences)
     return pairs
 
 

@@ -32,7 +32,7 @@ MAX_TOKENS, BATCH_TOKENS, POOL = 256, 3000, 1024
 RATE, WARM_UP, DECAY = 1.5e-4, 0.05, 0.01
 FROZEN = 1 / 3  # of the layers, besides the embeddings: a third of the time
 ANSWERING = 2.0  # weight of a pair that answers: there are fewer of them
-WRITTEN_TIMES = 3  # what was written for documents as people have them is learnt so often for once
+HEADED_TIMES = 2  # what was written for documents as people have them is learnt so often, and once more alone
 SPAN = 0.4  # weight of learning where the answer stands
 # Of e5's layers the one whose inputs are far apart: in 8 bits it alone makes half of all that rounding does.
 IN_FLOAT = ["/enc/encoder/layer.4/output/dense/MatMul"]
@@ -148,12 +148,13 @@ def train(rank: int, arguments: argparse.Namespace) -> None:
         weights.requires_grad = not any(part in name for part in frozen)
     learnt = [weights for weights in model.parameters() if weights.requires_grad]
     steps = torch.optim.AdamW(learnt, lr=RATE, weight_decay=DECAY, fused=True)
-    written = read_written(arguments.written)
-    unseen = read_pairs(arguments.questions).unseen + written.unseen
+    headed, alone = (read_written(arguments.written, headed=with_heading) for with_heading in (True, False))
+    written = HEADED_TIMES * headed.learnt + alone.learnt
+    unseen = read_pairs(arguments.questions).unseen + headed.unseen
     started, told = time.process_time(), 0.0
     model.train()
     for epoch in range(1000):
-        pairs = read_pairs(arguments.questions, seed=epoch).learnt + WRITTEN_TIMES * written.learnt
+        pairs = read_pairs(arguments.questions, seed=epoch).learnt + written
         random.Random(epoch).shuffle(pairs)
         own = pairs[rank :: arguments.processes]
         for number, batch in enumerate(batches(own, tokenizer, random.Random(epoch))):
@@ -175,6 +176,9 @@ def train(rank: int, arguments: argparse.Namespace) -> None:
             continue
         break
     if rank == 0:
+        if arguments.halfway:
+            begun, ended = torch.load(arguments.begin), model.state_dict()
+            model.load_state_dict({name: torch.lerp(begun[name], ended[name], 0.5) for name in ended})
         torch.save(model.state_dict(), arguments.out / "state.pt")
         report(model, unseen, tokenizer)
         write(model, tokenizer, Path(arguments.base), arguments.out)
@@ -263,6 +267,12 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--written", type=Path, nargs="*", default=[])
     parser.add_argument("--begin", type=Path, help="the state.pt of a training to go on from")
+    parser.add_argument(
+        "--halfway",
+        action="store_true",
+        help="write the mean of the weights that it began and ended with (Wortsman and others, Model soups: "
+        "averaging weights of multiple fine-tuned models, 2022)",
+    )
     parser.add_argument("--base", required=True, help="the folder of a model to begin with")
     parser.add_argument("--seconds", type=float, default=4700)
     parser.add_argument("--rate", type=float, default=RATE)

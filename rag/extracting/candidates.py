@@ -9,8 +9,10 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from documents.text.tables import CELLS, TableRow, describe_row, read_rows
+from documents.text.terms import find_term
 from documents.types import TableHead
 from embeddings.lexical.sentences import Sentence
+from rag.extracting.headings import HeadingsAbove
 from rag.extracting.sentence_form import (
     KEPT_QUESTIONS,
     Form,
@@ -197,7 +199,7 @@ _PRONOUN = re.compile(
 _TERMED = re.compile(r"[-*+•] [^:]{1,120}: \S")  # an item that begins with its term
 _LISTED = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _LABELLED = re.compile(r"(?:[-*+•] )?([^\W\d_][^:.!?\n]{0,40}): \S")  # "Default: 6432"
-LONGEST_FIELD, LONGEST_TERM = 12, 4  # words
+LONGEST_FIELD, LONGEST_TERM, LONGEST_HEADING = 12, 4, 25  # words
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 WIDE_PER_WORD = 2  # characters of scripts without spaces
 
@@ -240,7 +242,8 @@ class AnswerCandidate(NamedTuple):
     text: on one line. asked: the question's words that it holds. naming: a heading, a question or the entry
     of a bibliography, which has the words of a question and never its answer, or no words at all. code: of a
     program. length: in words. is_row: of a table whose head is known. item: the place of the first sentence
-    on its line. traits: all but `fact` and those after it; of a field `row`, too.
+    on its line. heading: that it stands below, "" if none is known. traits: all but `fact` and those after
+    it; of a field `row`, too.
     """
 
     unit: Unit
@@ -255,6 +258,7 @@ class AnswerCandidate(NamedTuple):
     traits: Traits
     is_row: bool = False
     item: int = 0
+    heading: str = ""
 
 
 def candidates_of(question: str, context: Context) -> list[AnswerCandidate]:
@@ -352,7 +356,9 @@ class _BlockWalk:
         self._has_code = _MARKS.search(block.content) is not None and _fences(block.content) % 2 == 0
         self._in_code = False
         self._ended = False
-        self._above = self._since = self._heading = frozenset[str]()
+        self._since = self._term = frozenset[str]()
+        first = passages[block.parts[0].passage]
+        self._headings = HeadingsAbove(block.content, first.section or first.chapter)
         self._before = 0.0
         self._place = -1
         self._line, self._item = -1, 0
@@ -368,9 +374,12 @@ class _BlockWalk:
         row = self._rows.get(unit.start)
         text = row[1] if row else " ".join(written.split())
         asked = unit.words & self._asked
-        naming = text.endswith(("?", "？"))
-        naming = naming or _LEADERS.search(text) is not None or _CITED_WORK.search(text) is not None
-        naming = naming or (not unit.complete and self._is_heading(unit, text))
+        self._headings.come_to(unit.start)
+        term = find_term(self._block.content, unit.start, unit.end)
+        is_title = term is not None and term.end == unit.end
+        is_title = not unit.complete and (is_title or self._is_heading(unit, text))
+        is_title = is_title or text.endswith(("?", "？"))
+        naming = is_title or _LEADERS.search(text) is not None or _CITED_WORK.search(text) is not None
         worded = (len(text) > SURELY_WORDED or _WORD.search(text) is not None) and not _is_markup(text)
         length = length_of(text)
         traits = self._traits(unit, asked, relevance, length)
@@ -381,10 +390,15 @@ class _BlockWalk:
         self._ended = unit.complete or naming
         self._before = 0.0 if naming else traits.similarity
         self._since |= asked
-        if naming:
-            self._above = asked
+        above = self._headings.last.text
+        if term:
+            words = words_of(term.text, self._block.language)
+            self._headings.enter(term.text, words & self._asked, term.indent)
+        elif naming:
+            tells = is_title and unit.words and length <= LONGEST_HEADING
+            self._headings.enter(text if tells else above, asked)
         if naming or (not unit.complete and length <= LONGEST_TERM and ":" not in text):
-            self._heading = unit.words
+            self._term = unit.words
         return AnswerCandidate(
             unit,
             unit.number,
@@ -398,6 +412,7 @@ class _BlockWalk:
             traits,
             row is not None,
             self._item,
+            above,
         )
 
     def _code(self, written: str) -> int:
@@ -414,7 +429,7 @@ class _BlockWalk:
         return _is_title(text, self._passages[unit.passage])
 
     def _is_field(self, text: str, length: float) -> bool:
-        if length > LONGEST_FIELD or not self._heading or not self._heading <= self._asked:
+        if length > LONGEST_FIELD or not self._term or not self._term <= self._asked:
             return False
         label = _LABELLED.match(text)
         words = words_of(label[1], self._block.language) if label else frozenset()
@@ -427,7 +442,7 @@ class _BlockWalk:
             0.0 if unit.similarity is None else (unit.similarity - self._usual) / self._spread,
             self._before,
             len(asked) * share if unit.coverage is None else unit.coverage,
-            len((titles | self._above) - asked) * share,
+            len((titles | self._headings.last.asked) - asked) * share,
             len((titles | self._since) - asked) * share,
             relevance,
             float(not unit.complete),

@@ -14,7 +14,14 @@ from rag.extracting.candidates import AnswerCandidate
 from rag.extracting.selection import NOT_READ, choose, options_of, weights_for
 from rag.prompts import NOT_FOUND
 from rag.ranking.logits import logistic
-from rag.synthesizers.sentence_reader import ENGLISH, Scale, SentenceReader, answers, scale_for
+from rag.synthesizers.sentence_reader import (
+    ENGLISH,
+    Scale,
+    SentenceReader,
+    answers,
+    below_heading,
+    scale_for,
+)
 from rag.types.answer import EXTRACTIVE, Synthesis, Usage
 from rag.types.context import Context
 from rag.types.question import Question
@@ -91,7 +98,8 @@ class ExtractiveSynthesizer:
         options = options_of(question.text, context, weights_for(question.text, context))
         likeliest = [option.candidate for option in options[:MOST_READ]]
         told = [one for one in likeliest if not one.is_row and CELLS not in one.text]  # it has read no tables
-        logits = await self._reader.read(question, [one.text for one in told], english=scale is ENGLISH)
+        texts = [below_heading(one.heading, one.text) for one in told]
+        logits = await self._reader.read(question, texts, english=scale is ENGLISH)
         return dict(zip(told, logits, strict=True)) if logits else NOT_READ
 
 

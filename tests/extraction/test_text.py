@@ -136,7 +136,7 @@ def test_what_stands_above_text_that_is_indented_is_a_heading() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "One day\n   it rained.\n\nIt was Monday. The ferry stayed.\n\nNext day\n   it snowed.\n\nNobody came.\n",
+        "One day\n   it rained.\n\nIt was Monday. It stayed.\n\nNext day\n   it snowed.\n\nNobody came.\n",
         "Dear all,\n\n    the ferry is late.\n\nRegards\n\n    Eva\n",
         "\n\n".join(f"Harbour news   page {n}\n\n    The ferry is late.\n    So am I." for n in range(9)),
     ],

@@ -17,6 +17,7 @@ from rag.types.retrieval import Passage
 from tests.rag.factory import CannedRetriever, KeepOrder, as_given
 from tests.rag.factory import passage as canned_passage
 from tests.relevance.asking import ask_of, judged, passage
+from tests.relevance.test_headings import MANUAL
 from tests.relevance.test_said_sentences import SETTINGS
 
 BELFRY = (
@@ -67,6 +68,18 @@ def test_a_document_about_the_subject_that_is_silent_on_what_is_asked_is_no_answ
 def test_a_field_is_said_where_it_reads_as_the_answer() -> None:
     said = answer(ask_of("What is the default of the quay port?"), SETTINGS, reader=reading())
     assert said == "Default: 6432 [1]"
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What is the default of PASS_MAX_DAYS?", "The default is 90 [1]."),
+        ("What is the default of PASS_WARN_AGE?", "The default is 0 [1]."),
+    ],
+)
+def test_a_sentence_is_read_below_the_term_that_it_explains(question: str, told: str) -> None:
+    """Of its words alone it could answer either question."""
+    assert told in answer(ask_of(question), MANUAL, reader=reading())
 
 
 def test_without_a_threshold_there_is_always_an_answer() -> None:

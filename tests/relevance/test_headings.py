@@ -1,0 +1,86 @@
+"""Which heading or term a sentence stands below, in Markdown and in manuals in plain text."""
+
+from rag.extracting.candidates import candidates_of
+from tests.relevance.test_extracting import context, first
+
+QUESTION = "How many days may a password be used?"
+MANUAL = """\
+FILES
+       Both files are read in this order. Later lines win.
+
+       PASS_MAX_DAYS (number)
+           The most days that a password may be used. If it is older, a
+           change will be forced.
+
+           The default is 90.
+
+       PASS_MIN_DAYS and PASS_WARN_AGE
+           set how many days have to go by before a change and how many of
+           warning there are. The default is 0.
+
+       All of these are read when an account is created.
+
+SEE ALSO
+
+       The page of passwd tells more.
+"""
+
+
+def headings_of(text: str, section: str = "") -> dict[str, str]:
+    """Return the heading that each sentence stands below."""
+    found = candidates_of(QUESTION, context(QUESTION, text, section=section))
+    return {one.text: one.heading for one in found}
+
+
+def test_a_sentence_of_a_manual_stands_below_the_term_that_it_explains() -> None:
+    headings = headings_of(MANUAL)
+    assert headings["Later lines win."] == "FILES"
+    assert headings["The most days that a password may be used."] == "PASS_MAX_DAYS (number)"
+    assert headings["The default is 90."] == "PASS_MAX_DAYS (number)"
+    assert headings["The default is 0."] == "PASS_MIN_DAYS and PASS_WARN_AGE"
+
+
+def test_a_term_is_left_where_the_text_is_no_longer_indented_deeper() -> None:
+    headings = headings_of(MANUAL)
+    assert headings["All of these are read when an account is created."] == "FILES"
+    assert headings["The page of passwd tells more."] == "SEE ALSO"
+
+
+def test_a_term_answers_nothing_itself() -> None:
+    assert first("What is PASS_MAX_DAYS?", MANUAL) == "The most days that a password may be used."
+
+
+def test_a_sentence_stands_below_the_nearest_heading_of_markdown_or_that_of_its_section() -> None:
+    headings = headings_of(
+        "It is asked for.\n\n## Passwords\n\nThey hold 90 days.\n\n## Keys\n\nThey hold long.", "Intro"
+    )
+    assert headings["It is asked for."] == "Intro"
+    assert headings["They hold 90 days."] == "Passwords"
+    assert headings["They hold long."] == "Keys"
+
+
+def test_an_answer_in_a_list_of_questions_stands_below_its_question() -> None:
+    headings = headings_of("How long does a password hold?\n\nNinety days.\n")
+    assert headings["Ninety days."] == "How long does a password hold?"
+
+
+def test_a_line_that_only_wraps_is_no_term() -> None:
+    entry = (
+        "Brandt, A. and Holm, B. (1999). The age of passwords and of what\n"
+        "    people make of them. Mirow Press.\n\n"
+        "It rained.\n"
+    )
+    assert headings_of(entry)["It rained."] == ""
+
+
+def test_neither_a_step_nor_a_line_of_verse_is_a_heading() -> None:
+    steps = "1. Open the box\n   Take out the key. It is red.\n"
+    verse = "A bridge of stone\n    Above the tide.\nA man alone\n    On its far side.\n"
+    assert set(headings_of(steps).values()) == set(headings_of(verse).values()) == {""}
+
+
+def test_the_first_term_of_a_passage_is_one_though_its_indentation_is_lost() -> None:
+    begun = MANUAL[MANUAL.index("PASS_MAX_DAYS") :]
+    headings = headings_of(begun, section="Settings")
+    assert headings["The default is 90."] == "PASS_MAX_DAYS (number)"
+    assert headings["All of these are read when an account is created."] == "Settings"
