@@ -84,10 +84,10 @@ class Accounting(Protocol):
 class Correcting(Protocol):
     """Role RETRIEVER, of one that knows the words of the documents."""
 
-    async def suggest(self, question: Question) -> str | None:
+    async def suggest(self, question: Question, *, sure: bool = False) -> str | None:
         """Return the question with words put right that no document has; None if there are none.
 
-        Raises as `retrieve`.
+        sure: leave words that are surely meant as they are typed. Raises as `retrieve`.
         """
         ...
 

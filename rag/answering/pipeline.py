@@ -196,7 +196,7 @@ class Pipeline:
         if not can(self._retriever, Correcting):
             return prepared
         async with within_deadline(question.deadline, search_timeout):
-            meant = await self._retriever.suggest(question)
+            meant = await self._retriever.suggest(question, sure=True)
         if meant is None:
             return prepared
         again = await self._prepare_as_asked(_as_meant(question, meant))

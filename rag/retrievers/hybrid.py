@@ -130,10 +130,10 @@ class HybridRetriever:
         with _report_failures():
             return await why_nothing(question)
 
-    async def suggest(self, question: Question) -> str | None:
+    async def suggest(self, question: Question, *, sure: bool = False) -> str | None:
         with _report_failures():
             return await suggest_question(
-                question.text, question.collection_ids, principals=question.principals
+                question.text, question.collection_ids, principals=question.principals, sure=sure
             )
 
     async def _retrieve(self, question: Question) -> Retrieval:

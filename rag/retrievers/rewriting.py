@@ -197,8 +197,8 @@ class RewritingRetriever:
         """Fetch by the plain search."""
         return await self._plain().sample(question, found, document_id, count)
 
-    async def suggest(self, question: Question) -> str | None:
-        return await self._plain().suggest(question)
+    async def suggest(self, question: Question, *, sure: bool = False) -> str | None:
+        return await self._plain().suggest(question, sure=sure)
 
     async def why_nothing(self, question: Question) -> Reason:
         """Ask the plain search."""

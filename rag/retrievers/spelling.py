@@ -1,8 +1,8 @@
 """Words of a question as they may have been meant, where no document has them as they were typed.
 
-A word that no chunk holds, and that is no usual word of English either, is compared with those that are one
-letter away: one missing, one too many, another one, or two that have changed places. Damerau, "A technique
-for computer detection and correction of spelling errors", 1964: four of five errors are one of these.
+A word that no chunk holds is compared with those that are one letter away: one missing, one too many, another
+one, or two that have changed places. Damerau, "A technique for computer detection and correction of spelling
+errors", 1964: four of five errors are one of these.
 """
 
 import re
@@ -36,11 +36,12 @@ _EXAMPLE = f"""
 
 
 async def suggest_question(
-    text: str, collections: Sequence[UUID], *, principals: Sequence[str] | None
+    text: str, collections: Sequence[UUID], *, principals: Sequence[str] | None, sure: bool = False
 ) -> str | None:
     """Return the question with unknown words put right; None if there is nothing to put right.
 
-    Only words are suggested that stand in a document which the caller may read (principals: as in
+    sure: leave the usual words of English as they are: "invented" is not meant for "intended". Only words are
+    suggested that stand in a document which the caller may read (principals: as in
     `rag.types.question.Question`).
 
     Raises DatabaseUnavailable.
@@ -48,10 +49,13 @@ async def suggest_question(
     words = list(dict.fromkeys(_WORD.findall(text)))[:MAX_QUESTION_WORDS]
     stems = {word: stem for word in words if (stem := _stem(word))}
     known = await _find_known(stems.values(), collections)
-    usual = [word for word, stem in stems.items() if _is_usual(word, stem, begins=text.startswith(word))]
-    unknown = {
-        word: _near(word, stem) for word, stem in stems.items() if stem not in known and word not in usual
-    }
+    if sure:
+        stems = {
+            word: stem
+            for word, stem in stems.items()
+            if not _is_usual(word, stem, begins=text.startswith(word))
+        }
+    unknown = {word: _near(word, stem) for word, stem in stems.items() if stem not in known}
     near = await _find_known((edit for edits in unknown.values() for edit in edits), collections)
     corrected = text
     for word, edits in list(unknown.items())[:MAX_WORDS]:
