@@ -12,7 +12,7 @@ from documents.text.tables import CELLS, TableRow, describe_row, read_rows
 from documents.text.terms import find_term
 from documents.types import TableHead
 from embeddings.lexical.sentences import Sentence
-from rag.extracting.headings import HeadingsAbove
+from rag.extracting.headings import HeadingsAbove, identifiers_in
 from rag.extracting.sentence_form import (
     KEPT_QUESTIONS,
     Form,
@@ -358,7 +358,8 @@ class _BlockWalk:
         self._ended = False
         self._since = self._term = frozenset[str]()
         first = passages[block.parts[0].passage]
-        self._headings = HeadingsAbove(block.content, first.section or first.chapter)
+        outer = first.section or first.chapter
+        self._headings = HeadingsAbove(block.content, outer, identifiers_in(question))
         self._before = 0.0
         self._place = -1
         self._line, self._item = -1, 0

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from documents.text.terms import width_of
 
 _SIGNS = re.compile(r"#{1,6}\s+|\s+#+$")
+_IDENTIFIER = re.compile(r"(?<![\w-])(?:--?[a-z][\w-]*|\w+_\w+)", re.IGNORECASE)
 
 
 class Heading(NamedTuple):
@@ -18,11 +19,20 @@ class Heading(NamedTuple):
     indent: int = -1
 
 
-class HeadingsAbove:
-    """Goes down a block. outer: the heading that the block begins below, "" if none is known."""
+def identifiers_in(text: str) -> frozenset[str]:
+    """Return what is called by a name that is no word, in lower case: "FIRST_UID", "--layout", "-f"."""
+    return frozenset(match.casefold() for match in _IDENTIFIER.findall(text))
 
-    def __init__(self, content: str, outer: str) -> None:
-        self._content = content
+
+class HeadingsAbove:
+    """Goes down a block.
+
+    outer: the heading that the block begins below, "" if none is known. identifiers: of the question; a
+    heading that has others only is about something else.
+    """
+
+    def __init__(self, content: str, outer: str, identifiers: frozenset[str] = frozenset()) -> None:
+        self._content, self._identifiers = content, identifiers
         self._open = [Heading(outer)]
 
     @property
@@ -40,5 +50,8 @@ class HeadingsAbove:
 
     def enter(self, text: str, asked: frozenset[str], indent: int = -1) -> None:
         """Come to a heading."""
+        own = identifiers_in(text) if self._identifiers else frozenset()
+        if own and self._identifiers.isdisjoint(own):
+            asked = frozenset()
         heading = Heading(_SIGNS.sub("", text), asked, indent)
         self._open = [heading] if indent < 0 else [*self._open, heading]

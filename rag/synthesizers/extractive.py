@@ -11,6 +11,7 @@ from rag.citations.folding import LINK_TARGET
 from rag.context.fitting import assemble
 from rag.context.selection import distinct, most_relevant
 from rag.extracting.candidates import AnswerCandidate
+from rag.extracting.headings import identifiers_in
 from rag.extracting.selection import NOT_READ, choose, options_of, weights_for
 from rag.prompts import NOT_FOUND
 from rag.ranking.logits import logistic
@@ -28,7 +29,8 @@ from rag.types.question import Question
 from rag.types.retrieval import Retrieval
 
 CELLS = " | "  # between the cells of a row
-MOST_READ = 4  # of the likeliest sentences
+MOST_READ = 4  # of the likeliest sentences...
+MOST_BELOW = 2  # ...and of others below a heading that has an identifier of the question
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
 MAX_CHARS = 900  # of one in a script without spaces
 _END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*$")
@@ -96,7 +98,10 @@ class ExtractiveSynthesizer:
         if self._reader is None:
             return NOT_READ
         options = options_of(question.text, context, weights_for(question.text, context))
-        likeliest = [option.candidate for option in options[:MOST_READ]]
+        candidates = [option.candidate for option in options]
+        named = identifiers_in(question.text)
+        below = [one for one in candidates[MOST_READ:] if not named.isdisjoint(identifiers_in(one.heading))]
+        likeliest = [*candidates[:MOST_READ], *below[:MOST_BELOW]]
         told = [one for one in likeliest if not one.is_row and CELLS not in one.text]  # it has read no tables
         texts = [below_heading(one.heading, one.text) for one in told]
         logits = await self._reader.read(question, texts, english=scale is ENGLISH)

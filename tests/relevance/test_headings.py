@@ -84,3 +84,11 @@ def test_the_first_term_of_a_passage_is_one_though_its_indentation_is_lost() -> 
     headings = headings_of(begun, section="Settings")
     assert headings["The default is 90."] == "PASS_MAX_DAYS (number)"
     assert headings["All of these are read when an account is created."] == "Settings"
+
+
+def test_below_a_heading_with_another_identifier_something_else_is_told() -> None:
+    other = "DIR_MODE\n    The mode of folders. It is 0700 by default.\n\n"
+    asked = "SYS_DIR_MODE\n    The mode of folders. It is 0755 by default.\n\n"
+    for text in (asked + other, other + asked):
+        assert first("What is the default of SYS_DIR_MODE?", text) == "It is 0755 by default."
+        assert first("What is the default of DIR_MODE?", text) == "It is 0700 by default."
