@@ -115,8 +115,8 @@ class Leadership:
 class Rest:
     """Tells when a sweep can be left out: when nothing was written for longer than any lease lasts.
 
-    All that is written moves the write-ahead log on. What falls due by the clock alone, as a later try, then
-    waits for `every_s` at most.
+    Each transaction that writes changes the snapshot, which tells those that have ended. What falls due by
+    the clock alone, as a later try, then waits for `every_s` at most.
     """
 
     def __init__(self, *, quiet_s: float = 60.0, every_s: float = 15.0) -> None:
@@ -126,7 +126,7 @@ class Rest:
 
     def is_over(self) -> bool:
         """Tell whether to sweep now. Raises DatabaseUnavailable."""
-        ((written,),) = execute("SELECT pg_current_wal_insert_lsn()")
+        ((written,),) = execute("SELECT pg_current_snapshot()::text")
         now = time.monotonic()
         if written != self._written:
             self._written, self._written_at = written, now

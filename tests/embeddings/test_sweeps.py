@@ -7,7 +7,7 @@ from embeddings.sweeper import Rest
 from tests.support.waiting import wait_until
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_sweeps_rest_while_nothing_is_written_and_go_on_with_the_next_write() -> None:
     rest = Rest(quiet_s=0.1, every_s=600)
     assert rest.is_over()
