@@ -14,6 +14,7 @@ from tests.provider import Provider
 from tests.support.api import embed, ingest
 from tests.support.pdf import make_pdf
 from tests.support.stack import Stack
+from tests.support.waiting import wait_until
 from tests.viewing import printed
 from tests.viewing.printed import PrintedPage
 
@@ -147,8 +148,12 @@ def test_feedback_reaches_the_record(library: Stack, open_page: OpenPage):
     expect(page.get_by_role("button", name="This answer is bad")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_role("status").first).to_have_text("Thank you.")
     (query,) = library.client.get("/v1/queries").json()["queries"]
-    detail = library.client.get(f"/v1/queries/{query['query_id']}").json()
-    assert (detail["feedback"]["rating"], detail["feedback"]["comment"]) == ("thumbs_down", "Too short.")
+
+    def feedback() -> dict[str, str]:
+        return library.client.get(f"/v1/queries/{query['query_id']}").json()["feedback"]
+
+    wait_until(lambda: feedback()["comment"] == "Too short.", what="the comment")  # the rating goes before it
+    assert feedback()["rating"] == "thumbs_down"
 
 
 def test_without_an_answer_the_page_says_why_and_what_came_nearest(library: Stack, open_page: OpenPage):
