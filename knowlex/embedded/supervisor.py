@@ -165,11 +165,8 @@ class Stack:
             command=[
                 *(sys.executable, "-m", "celery", "-A", "knowlex", "worker"),
                 *("--concurrency", str(self.workers), "--loglevel", self.log_level),
-                *(
-                    "--without-gossip",
-                    "--without-mingle",
-                    "--without-heartbeat",
-                ),  # `liveness` tells who lives
+                *("--without-gossip", "--without-mingle"),
+                "--without-heartbeat",  # `liveness` tells who lives
             ],
             log=data_folder.logs_dir(self.data_dir) / "worker.log",
             env=env,

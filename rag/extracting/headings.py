@@ -9,9 +9,11 @@ _SIGNS = re.compile(r"#{1,6}\s+|\s+#+$")
 _IDENTIFIER = re.compile(r"(?<![\w-])(?:--?[a-z][\w-]*|\w+_\w+)", re.IGNORECASE)
 
 
-class Heading(NamedTuple):
-    """asked: the question's words that it holds. indent: in columns, of a term whose text is indented deeper;
-    -1 for a heading that holds until the next one.
+class OpenHeading(NamedTuple):
+    """A heading whose text has not ended.
+
+    asked: the question's words that it holds. indent: in columns, of a term whose text is indented deeper; -1
+    for a heading that holds until the next one.
     """
 
     text: str
@@ -33,10 +35,10 @@ class HeadingsAbove:
 
     def __init__(self, content: str, outer: str, identifiers: frozenset[str] = frozenset()) -> None:
         self._content, self._identifiers = content, identifiers
-        self._open = [Heading(outer)]
+        self._open = [OpenHeading(outer)]
 
     @property
-    def last(self) -> Heading:
+    def last(self) -> OpenHeading:
         """Return the heading that what comes next stands below."""
         return self._open[-1]
 
@@ -53,5 +55,5 @@ class HeadingsAbove:
         own = identifiers_in(text) if self._identifiers else frozenset()
         if own and self._identifiers.isdisjoint(own):
             asked = frozenset()
-        heading = Heading(_SIGNS.sub("", text), asked, indent)
+        heading = OpenHeading(_SIGNS.sub("", text), asked, indent)
         self._open = [heading] if indent < 0 else [*self._open, heading]
