@@ -37,6 +37,7 @@ class Embedder:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.add_session_config_entry("session.x64quantprecision", "1")
         self._session = onnxruntime.InferenceSession(graph, options, ["CPUExecutionProvider"])
         self._tokenizer = Tokenizer.from_str(tokenizer)
 

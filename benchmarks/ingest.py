@@ -36,6 +36,7 @@ class GraphEmbedder:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_mem_pattern = False
+        options.add_session_config_entry("session.x64quantprecision", "1")
         self._session = onnxruntime.InferenceSession(
             graph, options, ["CPUExecutionProvider"], disabled_optimizers=list(without)
         )

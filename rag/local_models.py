@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from tokenizers import Tokenizer
 
+from embeddings.onnx_sessions import session_options
 from knowlex.base.errors import KnowlexError
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # see embeddings/embedders/__init__.py
@@ -105,16 +106,6 @@ def config_of(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     found = json.loads(path.read_text()) if path.is_file() else {}
     return found if isinstance(found, dict) else {}
-
-
-def session_options() -> onnxruntime.SessionOptions:
-    """Give a pair one thread: the pairs are the parallelism, and a waiting session must not burn a core."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.enable_mem_pattern = False  # a plan is kept for every length of input
-    options.log_severity_level = 3
-    return options
 
 
 T = TypeVar("T")

@@ -11,7 +11,8 @@ from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, Inva
 from documents.text.tokens import WordPieceCounter
 from embeddings.embedders.build import MODEL_NAME, ensure_model
 from embeddings.embedders.graph import SLOW_FUSIONS
-from embeddings.embedders.on_cpu import TokenEmbedder, scale_to_unit, sentence_vectors, session_options
+from embeddings.embedders.on_cpu import TokenEmbedder, scale_to_unit, sentence_vectors
+from embeddings.onnx_sessions import session_options
 from embeddings.protocols import Span
 from embeddings.types import EmbeddedText, Vector
 from knowlex.base.errors import EmbedderRejected, EmbedderUnavailable

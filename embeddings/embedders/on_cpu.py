@@ -7,7 +7,6 @@ from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from embeddings.protocols import Span
@@ -105,13 +104,3 @@ def sentence_vectors(
             mean = token_vectors[first:last].mean(axis=0)
             vectors[n] = mean / (np.linalg.norm(mean) or 1.0)
     return vectors
-
-
-def session_options() -> onnxruntime.SessionOptions:
-    """Allow one thread: worker processes are the parallelism, and a waiting session must not burn a core."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.enable_mem_pattern = False  # a plan is kept for every length of input
-    options.log_severity_level = 3
-    return options

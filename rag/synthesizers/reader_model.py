@@ -13,7 +13,8 @@ from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, R
 from tokenizers import Tokenizer
 
 from embeddings.multilingual_wheel import E5_PACKAGE, E5File, dequantize
-from rag.local_models import MAX_TOKENS, ModelFailed, session_options
+from embeddings.onnx_sessions import session_options
+from rag.local_models import MAX_TOKENS, ModelFailed
 
 GRAPH, TOKENIZER, WORDS = "model.onnx", "tokenizer.json", "words.npy"
 MOST_OF_QUESTION = 200  # tokens

@@ -68,7 +68,7 @@ def test_the_fused_float_graph_gives_the_wheels_vectors(tmp_path):
 
 
 def test_the_int8_graph_stays_close_to_the_float_graph(embedder, tmp_path):
-    """Mean cosine about .99: what the quantization costs."""
+    """Mean cosine about .99: what the quantization costs, on a processor without VNNI too."""
     build.write_float_graph(tmp_path / "float.onnx")
     exact = embedder._load_once()
     session = exact._session
@@ -78,7 +78,7 @@ def test_the_int8_graph_stays_close_to_the_float_graph(embedder, tmp_path):
         floats = np.array(embedder.embed(SENTENCES))
     finally:
         exact._session = session
-    assert (vectors * floats).sum(axis=1).min() > 0.97
+    assert (vectors * floats).sum(axis=1).min() > 0.985
 
 
 def test_builders_at_once_leave_one_whole_file(tmp_path):
