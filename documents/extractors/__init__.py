@@ -7,6 +7,7 @@ Layers, from above
         `wire`, `fair_semaphore`, `ocr`   their protocol, waiting in order, text recognition by Tesseract
     `readers`       which type a file is, and the reader for it
     `html`, `markup`, `docx`, `docx_text`, `markdown`, `text`   the readers of the formats
+    `embedded_html` the tags within Markdown
     `office`        the readers of what offices work with
         `xlsx`, `csv_table`   tables, whose parts `sheets` makes
         `pptx`, `odt`, `rtf`, `epub`   presentations, texts, e-books

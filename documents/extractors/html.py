@@ -18,7 +18,7 @@ from documents.extractors.composer import Composer
 from documents.extractors.decoding import decode, has_byte_order_mark
 from documents.extractors.failures import MAX_TEXT_BYTES, NO_WORDS, TOO_MUCH_TEXT, Unreadable
 from documents.extractors.job import OutOfTime, cpu_limit
-from documents.extractors.markup import compose, text_of
+from documents.extractors.markup import compose, drop_hidden_elements, text_of
 from documents.text.characters import clean_label
 from documents.types import Extraction
 
@@ -50,16 +50,9 @@ _CHARSET = re.compile(
     rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})",
     re.IGNORECASE,
 )
-# fmt: off
-_NEVER_SHOWN = (
-    "script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "svg", "math",
-    "canvas", "audio", "video", "map", "select", "option", "textarea", "button", "input", "dialog"
-)
-# fmt: on
 _HEADINGS = tuple(f"h{level}" for level in range(1, 7))
 _BOXES = frozenset({"div", "header", "hgroup"})
 _AROUND = ("nav", "footer", "aside", "menu")
-_HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _ENOUGH = 200  # characters; less than this may be all there is, or nothing of it
 _MIN_SHARE = 0.1  # of the whole page's text that the main content must have
 
@@ -75,7 +68,7 @@ def read_html(data: bytes) -> Extraction:
         compose_flat(page, composer)
         return replace(composer.finish("HTML"), warnings=(_TOO_DEEP,))
     title, metadata = _read_metadata(tree)
-    _drop_hidden_elements(tree)
+    drop_hidden_elements(tree)
     whole = _compose_whole_page(tree)
     main = _compose_main_content(tree, whole.length)
     chosen = main if main and _is_enough(main.length, whole.length) else whole
@@ -85,7 +78,7 @@ def read_html(data: bytes) -> Extraction:
 def parse_shown(data: bytes) -> Any:
     """Return the tree of a page, without what is not shown. Raises Unreadable where there is nothing."""
     tree, _ = _parse(_SUBSET.sub(r"\1>", _decode_page(data), count=1))
-    _drop_hidden_elements(tree)
+    drop_hidden_elements(tree)
     return tree
 
 
@@ -128,16 +121,6 @@ def _read_metadata(tree: Any) -> tuple[str, dict[str, str]]:
         fields |= {"site": about.sitename, "tags": ", ".join(about.tags or [])}
     cleaned = {name: clean_label(value or "") for name, value in fields.items()}
     return clean_label(title), {name: value for name, value in cleaned.items() if value}
-
-
-def _drop_hidden_elements(tree: Any) -> None:
-    """Drop scripts, and what the page itself hides, which is where instructions to models are smuggled in."""
-    for element in list(tree.iter(*_NEVER_SHOWN)):
-        element.drop_tree()
-    for element in list(tree.xpath("//body//*[@style or @hidden]")):
-        hidden = element.get("hidden") is not None and element.get("role") != "tabpanel"
-        if (hidden or _HIDDEN.search(element.get("style", ""))) and element.getparent() is not None:
-            element.drop_tree()
 
 
 def _compose_whole_page(tree: Any) -> Composer:

@@ -1,4 +1,4 @@
-"""The reader of Markdown: bytes -> Extraction. The text stays Markdown, so offsets are the source's."""
+"""The reader of Markdown: bytes -> Extraction. The text stays Markdown; HTML in it becomes Markdown, too."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from documents.extractors.decoding import decode
+from documents.extractors.embedded_html import without_html
 from documents.extractors.failures import (
     MAX_OUTLINE_ENTRIES,
     MAX_TEXT_BYTES,
@@ -115,8 +116,12 @@ def read_markdown(data: bytes, *, any_encoding: bool = False) -> Extraction:
     text = body.strip()
     if not has_text(text):
         raise Unreadable(NO_WORDS)
-    tokens = _BLOCKS.parse(text)
-    lines = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
+    tokens, lines = _parse(text)
+    if "<" in text or "&" in text:
+        plain = without_html(text, tokens, lines)
+        if plain != text and has_text(plain):
+            text = plain
+            tokens, lines = _parse(text)
     headings = _find_headings(tokens, lines)
     first = next((heading.title for heading in headings if heading.level == 1), "")
     return Extraction(
@@ -128,6 +133,11 @@ def read_markdown(data: bytes, *, any_encoding: bool = False) -> Extraction:
         title=fields.pop("title", "") or first,
         metadata=fields,
     )
+
+
+def _parse(text: str) -> tuple[list[Token], list[int]]:
+    """Return the text's blocks, and where each line starts."""
+    return _BLOCKS.parse(text), [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
 
 
 def _decode_strictly(data: bytes) -> str:

@@ -1,5 +1,6 @@
 """The walk over a tree of elements, HTML's or trafilatura's, that composes its text. In the sandbox only."""
 
+import re
 from collections.abc import Iterator, Set
 from typing import Any
 
@@ -20,6 +21,13 @@ _BLOCKS = frozenset({
     "item", "li", "dt", "dd", "hr", "ab", "noframes", "frameset"
 })
 # fmt: on
+# fmt: off
+_NEVER_SHOWN = (
+    "script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "svg", "math",
+    "canvas", "audio", "video", "map", "select", "option", "textarea", "button", "input", "dialog"
+)
+# fmt: on
+_HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _MAX_TERM = 120  # characters of what stands on one line with its meaning
 _LINE_END = "\x00"  # stands for <br> until white space is collapsed
 
@@ -29,6 +37,16 @@ def compose(root: Any, composer: Composer, *, without: Set[str] = frozenset()) -
     walker = _Walker(composer, without)
     walker.walk_children(root, 0)
     walker.flush()
+
+
+def drop_hidden_elements(tree: Any) -> None:
+    """Drop scripts, and what the page itself hides, which is where instructions to models are smuggled in."""
+    for element in list(tree.iter(*_NEVER_SHOWN)):
+        element.drop_tree()
+    for element in list(tree.xpath("//body//*[@style or @hidden]")):
+        hidden = element.get("hidden") is not None and element.get("role") != "tabpanel"
+        if (hidden or _HIDDEN.search(element.get("style", ""))) and element.getparent() is not None:
+            element.drop_tree()
 
 
 def text_of(element: Any) -> str:

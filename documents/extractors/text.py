@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 from documents.extractors.cleaning import rejoin_words
 from documents.extractors.decoding import decode
@@ -24,6 +25,14 @@ _DRAWN = r"^[ \t]*+(?:\|[^\n]*\||\+[-=+]+\+)[ \t]*+(?:\n|\Z)"  # with bars
 _TABLE = re.compile(f"(?:{_DRAWN}){{3,}}", re.MULTILINE)
 _OUTERMOST = re.compile(r"^\S[^\n]*", re.MULTILINE)
 _INDENTED = re.compile(r"^[ \t]+\S", re.MULTILINE)
+# "Opening hours", and on the next line as many dashes; perhaps the same line above, too.
+_UNDERLINED = re.compile(
+    r"^(?P<over>(?P<sign>[=~^\"'*+#`_-])(?P=sign){2,}[ \t]*+\n)?(?P<title>\S[^\n]{0,119})\n"
+    r"(?P<under>(?P<mark>[=~^\"'*+#`_-])(?P=mark){2,})[ \t]*+$",
+    re.MULTILINE,
+)
+_GAP = re.compile(r"\S(?:\t|[ ]{2,})")  # between the columns of a table
+LEAST_UNDERLINED = 0.7  # of a heading's width
 _PAGE = re.compile(r"\bpage\s+\d", re.IGNORECASE)
 REPEATED = 3  # times a line stands there that is no heading but the head of a printed page
 _LOST = "Some characters of the file could not be decoded."
@@ -47,10 +56,28 @@ def read_text(data: bytes) -> Extraction:
         source="TEXT",
         text=text,
         pages=(ExtractedPage(1, 0, len(text), "text"),),
-        headings=_find_headings(text),
+        headings=_find_underlined(text) or _find_headings(text),
         blocks=tuple(_find_tables(text)),
         warnings=lost,
     )
+
+
+def _find_underlined(text: str) -> tuple[Heading, ...]:
+    """Return the headings with a line of signs below them, as reStructuredText and many others write them.
+
+    Their levels are in the order in which the signs first occur.
+    """
+    levels: dict[tuple[str, bool], int] = {}
+    found = []
+    for heading in islice(_UNDERLINED.finditer(text), MAX_OUTLINE_ENTRIES):
+        title, under, start = heading["title"].rstrip(), heading["under"], heading.start()
+        drawn = len(under) >= LEAST_UNDERLINED * len(title) and (heading["sign"] or under[0]) == under[0]
+        alone = text[text.rfind("\n", 0, max(0, start - 1)) + 1 : start].isspace() or not start
+        told = title.endswith((".", ",", ";")) or _GAP.search(title) or not any(map(str.isalpha, title))
+        if drawn and alone and not told:
+            level = levels.setdefault((under[0], bool(heading["over"])), len(levels) + 1)
+            found.append(Heading(min(level, 6), clean_label(title, max_chars=MAX_TITLE), start))
+    return tuple(found)
 
 
 def _find_headings(text: str) -> tuple[Heading, ...]:
@@ -58,17 +85,18 @@ def _find_headings(text: str) -> tuple[Heading, ...]:
 
     None where other lines are not indented, either: nobody could tell what ends there.
     """
-    lines = list(_OUTERMOST.finditer(text))
-    if 2 * len(lines) > sum(1 for _ in _INDENTED.finditer(text)):
+    outermost = sum(1 for _ in _OUTERMOST.finditer(text))
+    if 2 * outermost > sum(1 for _ in _INDENTED.finditer(text)):
         return ()
-    found = [(line.start(), term.text) for line in lines if (term := find_term(text, *line.span()))]
+    lines = (line.span() for line in _OUTERMOST.finditer(text))
+    found = [(start, term.text) for start, end in lines if (term := find_term(text, start, end))]
     times = Counter(title for _, title in found)
     headings = [
         Heading(1, clean_label(title, max_chars=MAX_TITLE), start)
         for start, title in found
         if times[title] < REPEATED and not _PAGE.search(title) and any(map(str.isalpha, title))
     ]
-    return tuple(headings[:MAX_OUTLINE_ENTRIES]) if len(headings) >= max(2, len(lines) / 2) else ()
+    return tuple(headings[:MAX_OUTLINE_ENTRIES]) if len(headings) >= max(2, outermost / 2) else ()
 
 
 def _find_tables(text: str) -> Iterator[Block]:

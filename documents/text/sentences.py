@@ -41,6 +41,7 @@ _TABULAR = re.compile(
     r"(?:\d[\d.,%)]*+|[$€£—–])\s++[$€£(+–—-]*+\d[\d.,%)]*+\s*+\Z"
 )  # two figures at a line's end
 _DEFINITION = re.compile(r"[ \t]{0,3}:[ \t]+\S")
+_FIELD = re.compile(r"[ \t]*+[^\W\d_][^\n:.!?]{0,40}:[ \t]++\S")  # "Materials: beech"
 _CELLS = " | "  # of a row
 _CONTEXT_CHARS = 48  # inspected on each side of a mark
 _NARROW = 50  # a line shorter than this may be a heading or a cell rather than wrapped prose
@@ -148,6 +149,8 @@ def _is_end_at_line(text: str, line_start: int, newline: int) -> bool:
     if _DEFINITION.match(after):  # Markdown's "term", and on the next line ": what it means"
         return False
     if _ITEM.match(after) or text[line_start : line_start + 8].lstrip().startswith(("#", "|")):
+        return True
+    if _FIELD.match(after) and _FIELD.match(text, line_start, newline):
         return True
     line = text[max(line_start, newline - _CONTEXT_CHARS) : newline].strip()
     after = after.lstrip().partition("\n")[0]

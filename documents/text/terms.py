@@ -1,4 +1,4 @@
-"""Terms and headings of plain text: lines above text that is indented deeper, as in manual pages and RFCs."""
+"""Terms and headings: lines above text that is indented deeper, as in manual pages, RFCs and nested lists."""
 
 import re
 from typing import NamedTuple
@@ -6,6 +6,8 @@ from typing import NamedTuple
 MOST_WORDS = 14  # of a term or heading
 LOOKED_AT = 40  # lines of what stands below one
 _ITEM = re.compile(r"(?:[-*+•‣▪●◦○■□►–—>|]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s")
+_ITEMS = re.compile(rf"(?:{_ITEM.pattern}[ \t]*+)+")
+_ITEM_BELOW = re.compile(rf"[ \t]*+\n(?:[ \t]*+\n)?(?P<indent>[ \t]*+){_ITEM.pattern}")
 _BELOW = re.compile(r"[ \t]*+\n(?P<blank>[ \t]*+\n)?(?P<indent>[ \t]++)(?P<word>\S++)(?P<rest>[^\n]*+)")
 _ENDS = (".", "!", "?", ":", ",", ";", "。", "！", "？", "：")
 
@@ -39,6 +41,22 @@ def find_term(content: str, start: int, end: int) -> Term | None:
     if not widest or (widest < needed and not below["blank"]):
         return None
     return Term(" ".join(text.split()), stop, indent)
+
+
+def find_parent_item(content: str, start: int, end: int) -> Term | None:
+    """Return `content[start:end]`, a sentence, if it is an item of a list with items of its own.
+
+    So is "- RAM" above "  - 1 GB".
+    """
+    line = content.rfind("\n", 0, start) + 1
+    item, below = _ITEMS.match(content, start, end), _ITEM_BELOW.match(content, end)
+    if item is None or below is None or content[line:start].strip():
+        return None
+    text, deeper = content[item.end() : end], width_of(below["indent"])
+    indent = width_of(content[line:start]) if line else deeper - 1
+    if "\n" in text or not text or text.count(" ") >= MOST_WORDS or indent >= deeper:
+        return None
+    return Term(" ".join(text.split()), end, indent)
 
 
 def width_of(white: str) -> int:

@@ -1,5 +1,7 @@
 """Markdown files: the text stays as it was written; headings are found as a renderer finds them."""
 
+import time
+
 import pytest
 
 from documents.extractors.failures import Unreadable
@@ -95,3 +97,72 @@ def test_front_matter_is_yaml() -> None:
 )
 def test_front_matter_that_is_no_sane_yaml_is_read_by_line(fields: str) -> None:
     assert read_markdown(f"---\n{fields}\n---\nText.".encode()).title == "A: B"
+
+
+README = """\
+<h1 align="center">Quay</h1>
+<p align="center"><a href="https://x.test"><img src="logo.png" alt="Quay"></a></p>
+
+<!-- TODO: say more -->
+Rooms must be booked by <b style="color: red">May&nbsp;3rd</b>.<br>Write to <ann@x.test>, or ask `<b>Bo</b>`.
+
+<table>
+  <tr><th>Time</th><th>Talk</th></tr>
+
+    <tr><td>09:00</td><td><em>Ships</em> and harbours</td></tr>
+</table>
+
+<ul><li>Tea</li><li>Milk</li></ul>
+
+| Port | What |
+|------|------|
+| 80 | plain<br/>text |
+
+```html
+<p>kept</p>
+```
+
+Call `run(<name>)` with <name>: x<sup>2</sup> is less than H<sub>2</sub>O.
+"""
+
+
+def test_html_in_markdown_becomes_markdown() -> None:
+    found = read_markdown(README.encode())
+    assert found.text == (
+        "# Quay\n\nRooms must be booked by May\u00a03rd.\nWrite to <ann@x.test>, or ask `<b>Bo</b>`.\n\n"
+        "| Time | Talk |\n| --- | --- |\n| 09:00 | Ships and harbours |\n\n- Tea\n- Milk\n\n"
+        "| Port | What |\n|------|------|\n| 80 | plain text |\n\n```html\n<p>kept</p>\n```\n\n"
+        "Call `run(<name>)` with <name>: x<sup>2</sup> is less than H2O."
+    )
+    assert found.title == "Quay"
+    assert [block.kind for block in found.blocks] == ["table", "list", "table", "code"]
+    tables = [block.head for block in found.blocks if block.kind == "table"]
+    assert [head and head.columns for head in tables] == [("Time", "Talk"), ("Port", "What")]
+
+
+def test_what_html_hides_is_left_out() -> None:
+    source = "<script>alert(1)</script>Seen.\n\n<ul><li>one</li><li style='display:none'>two</li></ul>"
+    assert read_markdown(source.encode()).text == "Seen.\n\n- one"
+
+
+@pytest.mark.parametrize("source", ["a < b and b > c", "<table> that is <!-- never closed", "List<String> x"])
+def test_what_is_no_html_stays(source: str) -> None:
+    words = [word for word in source.split() if word not in ("<table>", "<!--")]
+    assert read_markdown(source.encode()).text.split() == words
+
+
+def test_a_text_of_tags_alone_stays_as_it_is() -> None:
+    assert read_markdown(b"<script>alert(1)</script>").text == "<script>alert(1)</script>"
+
+
+@pytest.mark.parametrize("unit", ["<ul>", "<table><tr>", "<!-- ", "`", "``x", "<a ", "&amp", "<pre></ul>"])
+def test_html_is_read_in_linear_time(unit: str) -> None:
+    def seconds(count: int) -> float:
+        data = ("word " + unit * count).encode()
+        started = time.process_time()
+        read_markdown(data)
+        return time.process_time() - started
+
+    count = 50_000 // len(unit)
+    small = min(seconds(count) for _ in range(3))
+    assert seconds(16 * count) < 64 * max(small, 0.02)

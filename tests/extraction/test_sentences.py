@@ -96,3 +96,13 @@ def test_the_work_is_linear_in_the_text(unit: str) -> None:
 def test_a_definition_stays_with_its_term() -> None:
     text = "anaphase\n: stage in which sister chromatids part\n\ncell plate\n: wall between new cells"
     assert sentences(text) == text.split("\n\n")
+
+
+def test_one_field_below_another_is_a_sentence_of_its_own() -> None:
+    text = (
+        "Materials: sycamore (box), beech (paddles), cast iron (crank, frame), brass plate\n"
+        "Marks: the owner's initials burnt into the lid and into each of the two paddles"
+    )
+    assert sentences(text) == text.split("\n")
+    wrapped = "The box is made of what is in the valley, as is to be seen: sycamore, beech and,\nBrass: none."
+    assert sentences(wrapped) == [wrapped]
