@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from documents.text.tables import CELLS, TableRow, describe_row, read_rows
-from documents.text.terms import find_term
+from documents.text.terms import find_parent_item, find_term
 from documents.types import TableHead
 from embeddings.lexical.sentences import Sentence
 from rag.extracting.headings import HeadingsAbove, identifiers_in
@@ -397,6 +397,8 @@ class _BlockWalk:
         if term:
             words = words_of(term.text, self._block.language)
             self._headings.enter(term.text, words & self._asked, term.indent)
+        elif parent := find_parent_item(self._block.content, unit.start, unit.end):
+            self._headings.enter_item(parent.text, asked, parent.indent)
         elif naming:
             tells = is_title and unit.words and length <= LONGEST_HEADING
             self._headings.enter(text if tells else above, asked)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from documents.text.terms import width_of
 
 _SIGNS = re.compile(r"#{1,6}\s+|\s+#+$")
+_EMPHASIS = re.compile(r"\*\*|__|`")
 _IDENTIFIER = re.compile(r"(?<![\w-])(?:--?[a-z][\w-]*|\w+_\w+)", re.IGNORECASE)
 _LETTER = re.compile(r"-[a-zA-Z]\Z")  # "-m" and "-M" are two options
 
@@ -51,6 +52,13 @@ class HeadingsAbove:
             indent = width_of(self._content[line:start])
             while self.last.indent >= indent:
                 self._open.pop()
+
+    def enter_item(self, text: str, asked: frozenset[str], indent: int) -> None:
+        """Come to an item of a list that has items of its own; those stand below all that it stands below."""
+        above, text = self.last, _EMPHASIS.sub("", text)
+        if above.indent >= 0:
+            asked, text = asked | above.asked, f"{above.text}: {text}"
+        self.enter(text, asked, indent)
 
     def enter(self, text: str, asked: frozenset[str], indent: int = -1) -> None:
         """Come to a heading."""

@@ -23,6 +23,7 @@ from rag.synthesizers.sentence_reader import (
     answers,
     below_heading,
     scale_for,
+    tell_field,
 )
 from rag.types.answer import EXTRACTIVE, Synthesis, Usage
 from rag.types.context import Context
@@ -104,7 +105,8 @@ class ExtractiveSynthesizer:
         below = [one for one in candidates[MOST_READ:] if not named.isdisjoint(identifiers_in(one.heading))]
         likeliest = [*candidates[:MOST_READ], *below[:MOST_BELOW]]
         told = [one for one in likeliest if not one.is_row and CELLS not in one.text]  # it has read no tables
-        texts = [below_heading(one.heading, one.text) for one in told]
+        tell = tell_field if scale is ENGLISH else str
+        texts = [below_heading(one.heading, tell(one.text)) for one in told]
         logits = await self._reader.read(question, texts, english=scale is ENGLISH)
         return dict(zip(told, logits, strict=True)) if logits else NOT_READ
 

@@ -113,3 +113,14 @@ def test_a_code_is_told_with_its_meaning_and_without_its_neighbours() -> None:
     )
     text = f"EXIT VALUES\n    The command exits with these values:\n\n{codes}\n"
     assert first("What does exit value 9 mean?", text) == "9 name already in use"
+
+
+def test_the_items_of_an_item_stand_below_it() -> None:
+    headings = headings_of(
+        "- **Ball**\n  - Tickets\n    - 40 pounds for members\n  - Food\n- Café\n\n"
+        ".. list-table::\n\n    * - RAM\n      - 1 GB\n    * - System\n      - Linux\n"
+    )
+    assert headings["- Tickets"] == headings["- Food"] == "Ball"
+    assert headings["- 40 pounds for members"] == "Ball: Tickets"
+    assert headings["- Café"] == ""
+    assert (headings["- 1 GB"], headings["- Linux"]) == ("RAM", "System")
