@@ -45,6 +45,7 @@ def read_passages(files: Iterable[Path], languages: Mapping[str, str] | None = N
                 token_count=chunk.token_count,
                 distance=0.0,
                 language=(languages or {}).get(path.name, ""),
+                table_head=chunk.table.texts if chunk.table else (),
             )
             for chunk in chunker.split(extraction, ChunkingSettings())
         ]
@@ -62,7 +63,10 @@ class Corpus:
         vectors.save()
         self._vectors = np.stack([vector for vector, _, _ in self._embedded])
         words = [lexemes(passage.content, passage.language) for passage in passages]
-        above = [words_of_headings(passage) for passage in passages]
+        above = [
+            words_of_headings(passage).union(lexemes("\n".join(passage.table_head), passage.language))
+            for passage in passages
+        ]
         self._held = [headings.union(found) for found, headings in zip(words, above, strict=True)]
         self._weights = [term_weights(found, headings) for found, headings in zip(words, above, strict=True)]
         self._languages = sorted({passage.language for passage in passages})

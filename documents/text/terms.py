@@ -56,7 +56,7 @@ def find_parent_item(content: str, start: int, end: int) -> Term | None:
     indent = width_of(content[line:start]) if line else deeper - 1
     if "\n" in text or not text or text.count(" ") >= MOST_WORDS or indent >= deeper:
         return None
-    return Term(" ".join(text.split()), end, indent)
+    return None if text.endswith((".", "!", ",", ";")) else Term(" ".join(text.split()), end, indent)
 
 
 def width_of(white: str) -> int:

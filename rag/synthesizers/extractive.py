@@ -7,6 +7,7 @@ from itertools import islice
 from uuid import UUID
 
 from documents.text.sentences import without_note
+from documents.text.tables import CELLS, is_figure, split_row
 from rag.citations import without_markers
 from rag.citations.folding import LINK_TARGET
 from rag.context.fitting import assemble
@@ -30,7 +31,6 @@ from rag.types.context import Context
 from rag.types.question import Question
 from rag.types.retrieval import Retrieval
 
-CELLS = " | "  # between the cells of a row
 MOST_READ = 4  # of the likeliest sentences...
 MOST_BELOW = 2  # ...and of others below a heading that has an identifier of the question
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
@@ -104,11 +104,21 @@ class ExtractiveSynthesizer:
         named = identifiers_in(question.text)
         below = [one for one in candidates[MOST_READ:] if not named.isdisjoint(identifiers_in(one.heading))]
         likeliest = [*candidates[:MOST_READ], *below[:MOST_BELOW]]
-        told = [one for one in likeliest if not one.is_row and CELLS not in one.text]  # it has read no tables
+        told = [one for one in likeliest if not _has_figures(one, context)]
         tell = tell_field if scale is ENGLISH else str
-        texts = [below_heading(one.heading, tell(one.text)) for one in told]
+        texts = [below_heading(one.heading, tell(_without_bars(one.text))) for one in told]
         logits = await self._reader.read(question, texts, english=scale is ENGLISH)
         return dict(zip(told, logits, strict=True)) if logits else NOT_READ
+
+
+def _has_figures(one: AnswerCandidate, context: Context) -> bool:
+    """Tell whether it is a row of figures, of which the model has read none."""
+    row = context.blocks[one.number - 1].content[one.unit.start : one.unit.end]
+    return CELLS in row and any(map(is_figure, split_row(row)[1:]))
+
+
+def _without_bars(text: str) -> str:
+    return ", ".join(split_row(text)) if CELLS in text else text
 
 
 def _scale(question: Question, context: Context) -> Scale | None:
@@ -147,5 +157,6 @@ def _said(text: str, numbered: bool) -> str:
     """
     sign = _SIGN.match(text) or (None if numbered else _NUMBER.match(text))
     said = _LINK.sub(r"\1", _FENCE.sub("", text[sign.end() :] if sign else text))
+    said = CELLS.join(split_row(said)) if said.startswith("| ") else said  # without the outer bars
     words = without_note(without_markers(said)).split()
     return " ".join(words[:MAX_WORDS])[:MAX_CHARS].rstrip()

@@ -192,3 +192,17 @@ def test_a_sentence_is_read_as_it_is(text: str) -> None:
 def test_a_short_field_of_a_model_card_is_said() -> None:
     card = "# Heron\n\n- **Author:** Mark D'Arcy\n- **License:** MIT\n- **Version:** v1.0\n"
     assert "MIT" in answer(ask_of("Which license does Heron have?"), card, reader=reading())
+
+
+PROGRAMME = (
+    "| Time | Talk |\n|---|---|\n| 09:15 - 10:15 | Keynote of Ann Lee on the belfries of Flanders |\n"
+    "| 10:30 - 11:30 | Workshop on bells |\n"
+)
+
+
+def test_a_row_of_words_is_read_as_a_sentence_is() -> None:
+    said = answer(ask_of("When is the keynote of Ann Lee?"), PROGRAMME, reader=reading())
+    assert said == "09:15 - 10:15 | Keynote of Ann Lee on the belfries of Flanders [1]"
+    question = ask_of("Who paid for the keynote of Ann Lee on the belfries of Flanders?")
+    assert answer(question, PROGRAMME, reader=reading()) == NOT_FOUND
+    assert "Ann Lee" in answer(question, PROGRAMME, reader=None)
