@@ -12,6 +12,7 @@ _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = frozenset({"list", "ul", "ol", "dl", "menu", "dir"})
 _ITEMS = frozenset({"item", "li", "dt", "dd"})
 _ROWS, _CELLS = frozenset({"row", "tr"}), frozenset({"cell", "td", "th"})
+_HEADS = frozenset({"thead"})  # many have their cells without a row
 _BREAKS = frozenset({"lb", "br"})
 # fmt: off
 _BLOCKS = frozenset({
@@ -163,7 +164,7 @@ class _Walker:
         for caption in table.iter("caption"):
             self._composer.add_paragraph(text_of(caption))
         self._composer.end_block()
-        rows = [_read_cells(row) for row in table.iter(*_ROWS)]
+        rows = [_read_cells(row) for row in table.iter(*_ROWS, *_HEADS) if _has_cells(row)]
         if _tells_terms(table, rows):
             for term, meaning in rows:
                 self._line(f"{term}: {meaning}", "- ", 0)
@@ -171,6 +172,10 @@ class _Walker:
             for cells in join_heads(rows):
                 self._composer.add_row(cells)
         self._composer.end_block()
+
+
+def _has_cells(row: Any) -> bool:
+    return any(cell.tag in _CELLS for cell in row)
 
 
 def _read_cells(row: Any) -> list[str]:

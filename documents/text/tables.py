@@ -14,6 +14,8 @@ CELLS = " | "
 _LETTER = re.compile(r"[^\W\d_]")
 _NAMES_ROW = re.compile(r"[^\W\d_]|^(?:1[5-9]|20)\d\d\b")  # a year may be the head of a row
 _FIGURE = re.compile(r"(?!(?:19|20)\d\d$)[-–—+$€£(]*\d[\d.,' ]*[%)]*")  # a year may be a head
+_UNITS = "%|[$€£¥pc]|EUR|USD|GBP|[kcm]?m|[km]?g|[cm]?l|km/h|mph|h|min|s|[KMGT]B"
+_AMOUNT = re.compile(rf"[$€£¥]? ?\d[\d.,]* ?(?:{_UNITS})", re.IGNORECASE)
 TITLE_CHARS = 160
 _MAX_HEAD_ROWS = 3
 LEAST_SENTENCE = 4  # words
@@ -106,8 +108,8 @@ def _is_told(cell: str) -> bool:
 
 
 def is_figure(cell: str) -> bool:
-    """Tell if a cell is a number other than a year."""
-    return _FIGURE.fullmatch(cell) is not None
+    """Tell if a cell is a number other than a year; its unit may stand behind it."""
+    return _FIGURE.fullmatch(cell) is not None or _AMOUNT.fullmatch(cell) is not None
 
 
 def is_sentence(cell: str) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from documents.text.tables import CELLS, TableRow, describe_row, read_rows
+from documents.text.tables import CELLS, TableRow, describe_row, is_figure, read_rows
 from documents.text.terms import find_parent_item, find_term
 from documents.types import TableHead
 from embeddings.lexical.sentences import Sentence
@@ -81,8 +81,8 @@ def units_of(number: int, block: Block, passages: Sequence[Passage]) -> list[Uni
 def rows_said(question: str, block: Block) -> dict[int, tuple[TableRow, str]]:
     """Return the rows of the block's table by where each starts, with what an answer says of it.
 
-    That are title, the row's own head, and what stands in the columns whose heads have most of the question's
-    words, as its year.
+    That are title, the row's own head, what stands in the columns whose heads have most of the question's
+    words, as its year, and what says with words of the question which row it is.
     """
     head = TableHead.of(block.table_head)
     if head is None:
@@ -92,7 +92,16 @@ def rows_said(question: str, block: Block) -> dict[int, tuple[TableRow, str]]:
     most = max(held[1:], default=0)
     wanted = frozenset(n for n, count in enumerate(held) if n and count == most > 0)
     rows = read_rows(block.content, analysis_in(block).spans, head)
-    return {row.start: (row, describe_row(row, head, wanted)) for _, row in rows}
+    return {
+        row.start: (row, describe_row(row, head, wanted and wanted | _naming(row, asked, block.language)))
+        for _, row in rows
+    }
+
+
+def _naming(row: TableRow, asked: frozenset[str], language: str) -> frozenset[int]:
+    """Return the columns in which a row has words that are asked for."""
+    cells = enumerate(row.cells[1:], start=1)
+    return frozenset(n for n, cell in cells if not is_figure(cell) and words_of(cell, language) & asked)
 
 
 def goes_on(text: str) -> bool:
