@@ -10,14 +10,17 @@ from markdown_it.token import Token
 from documents.extractors.composer import Composer
 from documents.extractors.failures import Unreadable
 from documents.extractors.markup import compose, drop_hidden_elements
+from documents.text.characters import clean_characters
 from documents.text.tables import CELLS
 
 _SHAPED = "table|ul|ol|dl|pre|h[1-6]"  # become lines of their own
 _HIDDEN = "script|style|noscript|template|svg|iframe"
 _DROPPED = (
-    "a|abbr|article|aside|b|big|blockquote|center|cite|code|col|colgroup|dd|del|details|div|dt|em|figcaption"
-    "|figure|font|footer|header|i|img|ins|kbd|li|main|mark|nav|p|picture|q|s|samp|small|span|strike|strong|sub"
-    "|summary|tbody|td|tfoot|th|thead|tr|tt|u|wbr"
+    "a|abbr|b|big|cite|code|del|em|font|i|img|ins|kbd|mark|q|s|samp|small|span|strike|strong|sub|tt|u|wbr"
+)
+_BOXES = (
+    "article|aside|blockquote|center|col|colgroup|dd|details|div|dt|figcaption|figure|footer|header|li|main|nav"
+    "|p|picture|summary|tbody|td|tfoot|th|thead|tr"
 )
 # What manuals write in such brackets for something to be filled in; a tag if it has an attribute.
 _NAMES = "address|audio|button|form|input|label|link|meta|section|source|time|video"
@@ -29,9 +32,10 @@ _PIECE = re.compile(
     rf"|<(?P<shaped>{_SHAPED}){_REST}"
     rf"|<(?P<hidden>{_HIDDEN}){_REST}"
     rf"|<(?P<end>br|hr){_REST}"
-    rf"|(?P<dropped></?(?:{_DROPPED}|{_SHAPED}|{_HIDDEN}){_REST}"
+    rf"|(?P<box></?(?:{_BOXES}|{_SHAPED}|{_HIDDEN}){_REST})"
+    rf"|(?P<dropped></?(?:{_DROPPED}){_REST}"
     rf"|<(?:{_NAMES})\s[^<>=]{{1,50}}=[^<>]{{0,2000}}>|</(?:br|{_NAMES})\s*>)"
-    rf"|(?P<entity>&(?:[a-zA-Z]{{2,20}}|\#\d{{2,7}});)",
+    rf"|(?P<entity>&(?:[a-zA-Z]{{2,20}}|\#\d{{1,7}});)",
     re.IGNORECASE,
 )
 _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
@@ -51,7 +55,7 @@ def without_html(text: str, tokens: Sequence[Token], lines: Sequence[int]) -> st
                 converting.go_to(start)
                 converting.keep(stop)
     converting.go_to(len(text))
-    return _EMPTY_LINES.sub("\n\n", "".join(converting.parts)).strip()
+    return _EMPTY_LINES.sub("\n\n", clean_characters("".join(converting.parts))).strip()
 
 
 class _Converting:
@@ -64,7 +68,8 @@ class _Converting:
         self.parts: list[str] = []
 
     def keep(self, stop: int) -> None:
-        self.parts.append(self._text[self.position : stop])
+        if stop > self.position:
+            self.parts.append(self._text[self.position : stop])
         self.position = max(self.position, stop)
 
     def go_to(self, stop: int) -> None:
@@ -83,15 +88,23 @@ class _Converting:
             self.parts.append(html.unescape(piece[0]))
         elif kind == "end":
             self.parts.append(" " if self._is_in_row(piece.start()) else "\n")
+        elif kind == "box":
+            self._part()
         elif kind != "dropped":
             name = "!--" if kind == "comment" else piece[kind].lower()
             end = 0 if name in self._unclosed else self._end_of(name)
             if not end:
                 self._unclosed.add(name)
+                self._part()
                 return
             if kind == "shaped":
                 self.parts.append(_as_markdown(text[piece.start() : end]))
             self.position = end
+
+    def _part(self) -> None:
+        """Keep two words apart that only a tag had between them."""
+        if self.parts and not self.parts[-1][-1:].isspace():
+            self.parts.append(" ")
 
     def _end_of(self, name: str) -> int:
         """Return where the element ends that was entered; 0 for one that is not closed."""

@@ -140,6 +140,11 @@ def test_html_in_markdown_becomes_markdown() -> None:
     assert [head and head.columns for head in tables] == [("Time", "Talk"), ("Port", "What")]
 
 
+def test_words_that_only_tags_keep_apart_stay_apart() -> None:
+    source = "<ul><li>Tea</li><li>Milk <b>w</b>arm</li>\n\n<div><p>Ends</p><p>here&#1;</p></div>"
+    assert read_markdown(source.encode()).text.split() == ["Tea", "Milk", "warm", "Ends", "here"]
+
+
 def test_what_html_hides_is_left_out() -> None:
     source = "<script>alert(1)</script>Seen.\n\n<ul><li>one</li><li style='display:none'>two</li></ul>"
     assert read_markdown(source.encode()).text == "Seen.\n\n- one"
