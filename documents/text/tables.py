@@ -98,8 +98,9 @@ def _fill(cells: Sequence[str], count: int) -> list[str]:
 def read_first_row(row: str, text: str, start: int) -> TableHead | None:
     """Return the head of the table that starts there in a text, with the paragraph above it as its title."""
     above = text[max(0, start - 2 * TITLE_CHARS) : start].rstrip().rpartition("\n\n")[2]
-    last = above.rpartition("\n")[2]
-    return read_head((last if last.startswith("#") else above).strip("#*_ \n"), split_row(row))
+    lines = [line.strip("#*_ ") for line in above.split("\n")]
+    title = ": ".join(lines) if above.startswith("#") else "\n".join(lines)  # headings one below another
+    return read_head(title.strip(), split_row(row))
 
 
 def _is_told(cell: str) -> bool:

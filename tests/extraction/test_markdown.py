@@ -171,3 +171,11 @@ def test_html_is_read_in_linear_time(unit: str) -> None:
     count = 50_000 // len(unit)
     small = min(seconds(count) for _ in range(3))
     assert seconds(16 * count) < 64 * max(small, 0.02)
+
+
+def test_a_table_is_named_by_all_headings_right_above_it() -> None:
+    (block,) = read_markdown(
+        b"## Thursday\n### Morning\n\n| Time | Talk |\n|---|---|\n| 9 | Ships |\n"
+    ).blocks
+    assert block.head is not None
+    assert block.head.title == "Thursday: Morning"
