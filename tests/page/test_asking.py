@@ -1,5 +1,6 @@
 """Asking on the page: answers, citations, the marked page, conversations."""
 
+import html
 import json
 import re
 from typing import Any
@@ -294,7 +295,8 @@ def test_nothing_that_a_document_or_a_model_says_becomes_markup(
         "<img src=x onerror=alert(1)> <script>alert(2)</script> [x](javascript:alert(3))"
         " ![y](https://evil.example/p.png)"
     )
-    ingest(provider_server.client, f"# {evil}\n\n{QUOTE} {evil}\n".encode(), "a<b>&\"'<i>.md")
+    shown = html.escape(evil)  # tags themselves are taken out of Markdown
+    ingest(provider_server.client, f"# {shown}\n\n{QUOTE} {shown}\n".encode(), "a<b>&\"'<i>.md")
     embed(provider_server.client)
     provider.says(f"A lighthouse keeper counted 253 steps every evening [1]. {evil}")
     page = open_page(provider_server)
