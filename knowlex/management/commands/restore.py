@@ -25,6 +25,7 @@ class Command(BaseCommand):
         from embeddings import indexing
         from embeddings.external.configuration import configured_store
         from embeddings.transfer.backup import restore
+        from embeddings.work.document_status import settle_all
         from knowlex.base.errors import KnowlexError
         from knowlex.embedded.bootstrap import migrate_database
         from knowlex.embedded.data_folder import StackError
@@ -33,6 +34,7 @@ class Command(BaseCommand):
             restore(Path(folder).absolute(), replace=replace, say=self.stdout.write)
             migrate_database()
             sweep_orphan_files()
+            settle_all()  # a document may have been on its way when the backup was made
             self.stdout.write("and the vector index, if there are rows enough for one.")
             indexing.maintain_indexes()
         except StackError as exc:
