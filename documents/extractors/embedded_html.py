@@ -9,7 +9,7 @@ from markdown_it.token import Token
 
 from documents.extractors.composer import Composer
 from documents.extractors.failures import Unreadable
-from documents.extractors.markup import compose, drop_hidden_elements
+from documents.extractors.markup import HIDDEN, compose, drop_hidden_elements
 from documents.text.characters import clean_characters
 from documents.text.tables import CELLS
 
@@ -88,13 +88,15 @@ class _Converting:
             self.parts.append(html.unescape(piece[0]))
         elif kind == "end":
             self.parts.append(" " if self._is_in_row(piece.start()) else "\n")
-        elif kind == "box":
-            self._part()
-        elif kind != "dropped":
+        elif kind in ("box", "dropped"):
+            if HIDDEN.search(piece[0]) and not piece[0].startswith("</"):
+                self.position = self._leave(piece[0][1:].split()[0].lower()) or self.position
+            if kind == "box":
+                self._part()
+        else:
             name = "!--" if kind == "comment" else piece[kind].lower()
-            end = 0 if name in self._unclosed else self._end_of(name)
+            end = self._leave(name)
             if not end:
-                self._unclosed.add(name)
                 self._part()
                 return
             if kind == "shaped":
@@ -106,8 +108,14 @@ class _Converting:
         if self.parts and not self.parts[-1][-1:].isspace():
             self.parts.append(" ")
 
+    def _leave(self, name: str) -> int:
+        """Return where the element ends that was entered; 0 if it, or one before it, is not closed."""
+        end = 0 if name in self._unclosed else self._end_of(name)
+        if not end:
+            self._unclosed.add(name)
+        return end
+
     def _end_of(self, name: str) -> int:
-        """Return where the element ends that was entered; 0 for one that is not closed."""
         stop = self.position + _MOST_CHARS
         if name == "!--":
             found = self._text.find("-->", self.position, stop)

@@ -11,8 +11,8 @@ _MAX_DEPTH = 200  # deeper elements give their text and no structure
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = frozenset({"list", "ul", "ol", "dl", "menu", "dir"})
 _ITEMS = frozenset({"item", "li", "dt", "dd"})
-_ROWS, _CELLS = frozenset({"row", "tr"}), frozenset({"cell", "td", "th"})
-_HEADS = frozenset({"thead"})  # many have their cells without a row
+_ROWS = frozenset({"row", "tr", "thead"})  # many heads have their cells without a row
+_CELLS = frozenset({"cell", "td", "th"})
 _BREAKS = frozenset({"lb", "br"})
 # fmt: off
 _BLOCKS = frozenset({
@@ -28,7 +28,7 @@ _NEVER_SHOWN = (
     "canvas", "audio", "video", "map", "select", "option", "textarea", "button", "input", "dialog"
 )
 # fmt: on
-_HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)  # a style
 _MAX_TERM = 120  # characters of what stands on one line with its meaning
 _LINE_END = "\x00"  # stands for <br> until white space is collapsed
 
@@ -46,7 +46,7 @@ def drop_hidden_elements(tree: Any) -> None:
         element.drop_tree()
     for element in list(tree.xpath("//body//*[@style or @hidden]")):
         hidden = element.get("hidden") is not None and element.get("role") != "tabpanel"
-        if (hidden or _HIDDEN.search(element.get("style", ""))) and element.getparent() is not None:
+        if (hidden or HIDDEN.search(element.get("style", ""))) and element.getparent() is not None:
             element.drop_tree()
 
 
@@ -164,7 +164,7 @@ class _Walker:
         for caption in table.iter("caption"):
             self._composer.add_paragraph(text_of(caption))
         self._composer.end_block()
-        rows = [_read_cells(row) for row in table.iter(*_ROWS, *_HEADS) if _has_cells(row)]
+        rows = [_read_cells(row) for row in table.iter(*_ROWS) if _has_cells(row)]
         if _tells_terms(table, rows):
             for term, meaning in rows:
                 self._line(f"{term}: {meaning}", "- ", 0)

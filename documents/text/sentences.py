@@ -42,6 +42,7 @@ _TABULAR = re.compile(
 )  # two figures at a line's end
 _DEFINITION = re.compile(r"[ \t]{0,3}:[ \t]+\S")
 _FIELD = re.compile(r"[ \t]*+[^\W\d_][^\n:.!?]{0,40}:[ \t]++\S")  # "Materials: beech"
+_RULE = re.compile(r"[ \t]*+([=~^*+#_-])\1{2,}+[ \t]*+(?:\n|\Z)")  # below a heading
 _CELLS = " | "  # of a row
 _CONTEXT_CHARS = 48  # inspected on each side of a mark
 _NARROW = 50  # a line shorter than this may be a heading or a cell rather than wrapped prose
@@ -149,6 +150,8 @@ def _is_end_at_line(text: str, line_start: int, newline: int) -> bool:
     if _DEFINITION.match(after):  # Markdown's "term", and on the next line ": what it means"
         return False
     if _ITEM.match(after) or text[line_start : line_start + 8].lstrip().startswith(("#", "|")):
+        return True
+    if _RULE.match(text, line_start) or _RULE.match(text, newline + 1):
         return True
     if _FIELD.match(after) and _FIELD.match(text, line_start, newline):
         return True

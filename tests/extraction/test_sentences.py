@@ -106,3 +106,8 @@ def test_one_field_below_another_is_a_sentence_of_its_own() -> None:
     assert sentences(text) == text.split("\n")
     wrapped = "The box is made of what is in the valley, as is to be seen: sycamore, beech and,\nBrass: none."
     assert sentences(wrapped) == [wrapped]
+
+
+def test_a_line_of_signs_is_no_part_of_what_stands_around_it() -> None:
+    text = "Keys of the kernel\n------------------\nModern kernels have it built in, all of\nthem. So it is."
+    assert sentences(text) == [*text.split("\n")[:2], text.split("\n", 2)[2][:-10], "So it is."]
