@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnxruntime
@@ -63,21 +63,24 @@ class ReaderModel:
 
         english: with the vocabulary that ships; else with the base's whole one, which is to be installed.
         """
-        known = self._english if english else _whole_vocabulary()
-        asked = [known.begin, *known.split(question)[:MOST_OF_QUESTION], known.end]
-        told = [*known.split(sentence)[: MAX_TOKENS - len(asked) - 1], known.end]
-        fed = {
-            "words": dequantize(known.words[np.array(asked + told)])[None],
-            "token_type_ids": np.array([[0] * len(asked) + [1] * len(told)], dtype=np.int64),
-        }
         try:
-            (found,) = self._session.run(None, fed)
+            (found,) = self._session.run(None, self.inputs_for(question, sentence, english=english))
         except (Fail, InvalidArgument, RuntimeException) as exc:  # memory, for the most part
             raise ModelFailed("The model could not run.") from exc
         logit = float(np.asarray(found).item())
         if not np.isfinite(logit):
             raise ModelFailed("The model gives no number.")
         return logit
+
+    def inputs_for(self, question: str, sentence: str, *, english: bool = True) -> dict[str, NDArray[Any]]:
+        """Return what the graph takes. Raises ModelFailed."""
+        known = self._english if english else _whole_vocabulary()
+        asked = [known.begin, *known.split(question)[:MOST_OF_QUESTION], known.end]
+        told = [*known.split(sentence)[: MAX_TOKENS - len(asked) - 1], known.end]
+        return {
+            "words": dequantize(known.words[np.array(asked + told)])[None],
+            "token_type_ids": np.array([[0] * len(asked) + [1] * len(told)], dtype=np.int64),
+        }
 
 
 def check_files(folder: Path) -> None:
