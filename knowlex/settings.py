@@ -432,6 +432,7 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_DB_REUSE_MAX = sys.maxsize  # tasks: the connection stays, see knowlex.celery
+CELERY_IMPORTS = ["embeddings.sweeper"]  # a worker's; elsewhere nothing would start it
 CELERY_WORKER_POOL = "knowlex.celery_overrides:TaskPool"
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_SEND_TASK_EVENTS = False

@@ -140,21 +140,25 @@ class Limit:
         """Return whether the model is off at the moment, or on trial after it was."""
         return self._failures >= FAILURES
 
-    async def call(self, work: Callable[[], Awaitable[T]], *, within_s: float = math.inf) -> T | None:
+    async def call(
+        self, work: Callable[[], Awaitable[T]], *, within_s: float = math.inf, timeout_s: float | None = None
+    ) -> T | None:
         """Return the result, or None: too slow, failed (ModelFailed), or not asked at all.
 
         within_s: what the question has left for it; that this was too little is no fault of the model.
+        timeout_s: of this call, if it is another than the usual one.
         """
+        timeout_s = self._timeout_s if timeout_s is None else timeout_s
         if self.resting and (self._trying or self._clock() < self._rests_until):
             return None
         on_trial = self._trying = self.resting
         try:
-            async with asyncio.timeout(min(self._timeout_s, within_s)):
+            async with asyncio.timeout(min(timeout_s, within_s)):
                 result = await work()
         except TimeoutError:
-            if within_s < self._timeout_s:
+            if within_s < timeout_s:
                 return None
-            self._failed(f"The {self._what} took longer than {self._timeout_s:g} s.", on_trial)
+            self._failed(f"The {self._what} took longer than {timeout_s:g} s.", on_trial)
             return None
         except ModelFailed as exc:
             self._failed(exc.message, on_trial)

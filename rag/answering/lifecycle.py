@@ -1,9 +1,9 @@
 """What answering does when a process starts and ends.
 
-At the start the models of configured parts are checked, and Ollama's are loaded before somebody's first
-question has to wait for them. Nothing waits for the loading, and nothing fails by it. A load is long: a
-question's own limit would end it, and Ollama stops loading when nobody waits any more, so that every question
-of a slow disk would begin it anew.
+At the start the models of configured parts are checked, and Ollama's and the sentence reader's are loaded
+before somebody's first question has to wait for them. Nothing waits for the loading, and nothing fails by it.
+Ollama's load is long: a question's own limit would end it, and Ollama stops loading when nobody waits any
+more, so that every question of a slow disk would begin it anew.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 @runtime_checkable
 class Loadable(Protocol):
-    """A part whose model a server of one's own has to load."""
+    """A part whose model a server of one's own, or this process, has to load."""
 
     async def warm_up(self, *, timeout_s: float) -> None:
         """Raises KnowlexError; EmbedderUnavailable or SynthesisUnavailable where another try may help."""
@@ -46,7 +46,7 @@ async def load_models(searched: ModelSpec) -> None:
 
 
 def _parts(searched: ModelSpec) -> list[Loadable]:
-    """Build only the parts of Ollama: building a local one would take the time that this is to save."""
+    """Build an embedder of Ollama only: building a local one would take the time that this is to save."""
     found: list[object] = [component(role, object) for role in _answering()]
     if registry.is_ollama(searched):
         found.append(registry.embedder_for(searched))
@@ -54,16 +54,19 @@ def _parts(searched: ModelSpec) -> list[Loadable]:
 
 
 def _answering() -> list[str]:
-    """Who asks Ollama's chat model; both would ask the same one."""
-    roles = ("SYNTHESIZER", "CHAT_MODEL")
-    return [role for role in roles if "host" in settings.KNOWLEX.get(role, {}).get("options", {})][:1]
+    """Return who reads, and who asks Ollama's chat model; both that may would ask the same one."""
+    options = {
+        role: settings.KNOWLEX.get(role, {}).get("options", {}) for role in ("SYNTHESIZER", "CHAT_MODEL")
+    }
+    reading = [role for role, chosen in options.items() if chosen.get("reading")]
+    return reading + [role for role, chosen in options.items() if "host" in chosen][:1]
 
 
 async def _load(part: Loadable) -> None:
     try:
         await TRIES.acall(lambda: part.warm_up(timeout_s=LOADING_S), retry_on=TRANSIENT)
     except KnowlexError as exc:
-        log.warning("Ollama's model was not loaded beforehand", extra={"reason": exc.message})
+        log.warning("a model was not loaded beforehand", extra={"reason": exc.message})
 
 
 def ensure_reranker_works() -> None:

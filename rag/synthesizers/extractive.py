@@ -55,6 +55,11 @@ class ExtractiveSynthesizer:
     def __init__(self, *, reading: bool = False, reader: SentenceReader | None = None) -> None:
         self._reader = reader or (SentenceReader() if reading else None)
 
+    async def warm_up(self, *, timeout_s: float) -> None:
+        """Load the model that reads, if there is one."""
+        if self._reader is not None:
+            await self._reader.warm_up(timeout_s=timeout_s)
+
     async def stream(self, question: Question, context: Context) -> AsyncGenerator[str | Usage]:
         for piece in await self._pieces(question, context):
             yield piece

@@ -24,6 +24,7 @@ from rag.types.question import Question
 
 SHIPPED = Path(__file__).parent / "reader"
 MOST_CHARS = 1200  # of a sentence; the model has 512 places
+LOADING_S = 10.0  # for the first reading of a process, which loads the model: half a second, or more if busy
 # By language, what a question of a fact has, and "Summarize ...", "revenue 2023", "Is it allowed?" have not.
 _INTERROGATIVES = {
     "en": r"\b(?:who|whom|whose|what|when|where|which|why|how)\b",
@@ -116,19 +117,25 @@ class SentenceReader:
         return await self.limit.call(
             lambda: loop.run_in_executor(self._threads, self._logits, question.text, sentences, english),
             within_s=question.spare(math.inf),
+            timeout_s=None if self._model else LOADING_S,
         )
 
+    async def warm_up(self, *, timeout_s: float) -> None:
+        """Load the model, so that the first question does not wait for it."""
+        loop = asyncio.get_running_loop()
+        await self.limit.call(lambda: loop.run_in_executor(self._threads, self._loaded), timeout_s=timeout_s)
+
     def _logits(self, question: str, sentences: Sequence[str], english: bool) -> list[float]:
-        try:
-            model = self._loaded()
-        except ValueError as exc:
-            raise ModelFailed("The sentence reader's model cannot be loaded.") from exc
+        model = self._loaded()
         return [model.logit(question, sentence[:MOST_CHARS], english=english) for sentence in sentences]
 
     def _loaded(self) -> ReaderModel:
         with self._loading:
             if self._model is None:
-                self._model = ReaderModel(self._folder)
+                try:
+                    self._model = ReaderModel(self._folder)
+                except ValueError as exc:
+                    raise ModelFailed("The sentence reader's model cannot be loaded.") from exc
             return self._model
 
 

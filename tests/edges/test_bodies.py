@@ -190,7 +190,7 @@ def test_uploads_at_once_do_not_mix(web: WebProcess) -> None:
                 yield body[start : start + 50_000]
                 await asyncio.sleep(0)
 
-        response = await client.post(UPLOAD, content=parts())
+        response = (await client.post(UPLOAD, content=parts())).raise_for_status()
         return bool(response.json()["sha256"] == hashlib.sha256(body).hexdigest())
 
     async def all_at_once() -> list[bool]:

@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from embeddings import registry
+from knowlex.runtime.components import forget_components
+from rag.answering import lifecycle
 from rag.answering.pipeline import Pipeline
 from rag.context.fitting import context_of
 from rag.prompts import NOT_FOUND
+from rag.synthesizers import sentence_reader
 from rag.synthesizers.extractive import ExtractiveSynthesizer
+from rag.synthesizers.reader_model import ReaderModel
 from rag.synthesizers.sentence_reader import (
     ENGLISH,
     FOREIGN,
@@ -159,6 +164,30 @@ def test_a_model_that_cannot_be_loaded_leaves_the_answer(tmp_path: Path) -> None
         shutil.copy(SHIPPED / name, tmp_path)
     (tmp_path / "model.onnx").write_bytes(b"no model")
     assert "belfry" in answer(ask_of("Who designed the belfry of Ghent?"), BELFRY, reader=reading(tmp_path))
+
+
+def test_loading_the_model_is_not_in_the_time_that_a_reading_has() -> None:
+    reader = SentenceReader(timeout_s=0.001)  # loading takes some hundred times as long
+    question, sentences = (
+        ask_of("How tall is the belfry of Ghent?"),
+        ["The belfry of Ghent is 91 metres tall."],
+    )
+    assert asyncio.run(reader.read(question, sentences)) is not None
+    assert asyncio.run(reader.read(question, sentences * 100)) is None  # and then it has that much
+
+
+def test_a_server_loads_the_model_before_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[Path] = []
+
+    class Noted(ReaderModel):
+        def __init__(self, folder: Path) -> None:
+            super().__init__(folder)
+            loaded.append(folder)
+
+    monkeypatch.setattr(sentence_reader, "ReaderModel", Noted)
+    forget_components()
+    asyncio.run(lifecycle.load_models(registry.configured_model()))
+    assert loaded == [SHIPPED]
 
 
 def test_a_folder_without_a_model_is_refused_at_once(tmp_path: Path) -> None:

@@ -154,9 +154,9 @@ def test_what_was_told_of_a_question_goes_with_it_and_is_no_work_for_the_garbage
     gc.collect()
     gc.disable()
     try:
-        for _ in range(50):
+        for _ in range(1000):
             assess("How high does Nairobi lie?", found, None)
-        assert gc.collect() < 50  # a few are of the test run's other threads
+        assert gc.collect() < 1000  # some are of the test run's other threads
     finally:
         gc.enable()
 

@@ -7,10 +7,11 @@ from argparse import ArgumentParser
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from documents.access import FULL, SCOPES
 from knowlex.base.errors import KnowlexError, NotFound
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -21,7 +22,7 @@ EXPIRES = "must be a number of days such as 90d, or a date such as 2030-12-31"
 MAX_DAYS = 36_500
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "Make an API key and print it, once: only its hash is kept."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

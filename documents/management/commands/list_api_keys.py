@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from documents.models import ApiKey
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 COLUMNS = "{:12} {:6} {:9} {:17} {:17} {:24} {}"
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "List the API keys: prefix, scope, state, last use, expiry, name, collections. Newest first."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -4,14 +4,12 @@ from argparse import ArgumentParser
 from importlib.util import find_spec
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from knowlex.environment import LOCAL_MODELS
+from knowlex.runtime.commands import ProjectCommand
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "Builds the int8 graph of a local embedding model, unless it is there already."
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", nargs="?", default=LOCAL_MODELS[0], choices=LOCAL_MODELS)

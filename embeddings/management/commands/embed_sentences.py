@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from knowlex.base.errors import KnowlexError
+from knowlex.runtime.commands import ProjectCommand
 
 TELL_EVERY = 500
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = (
         "Makes the vectors of sentences, which the reranker `sentence` ranks by, for chunks that have none. "
         "Search and ingestion go on meanwhile; if it is broken off, start it again."

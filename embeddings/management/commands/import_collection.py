@@ -7,15 +7,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from knowlex.base.errors import KnowlexError
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from embeddings.transfer import Imported
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = (
         "Reads a file of export_collection. Documents that the collection has already are skipped, so an "
         "import that failed half-way can be run again."

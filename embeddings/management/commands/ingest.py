@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from documents.access import FULL
 from documents.types import STRATEGIES
 from knowlex.base.errors import KnowlexError, NotFound
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from documents.models import Collection
@@ -24,12 +25,11 @@ if TYPE_CHECKING:
 LISTED = 20  # files that were taken, and duplicates, are named only if there are so few
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = (
         "Reads files, and all files below folders (hidden ones left out), into a collection. Goes on after a "
         "failure; exits with 1 if anything failed."
     )
-    requires_system_checks: list[str] = []  # they load all routes and pages
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")

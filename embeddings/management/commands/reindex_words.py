@@ -3,13 +3,14 @@
 from collections import Counter
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from documents.access import FULL
 from knowlex.base.errors import KnowlexError
+from knowlex.runtime.commands import ProjectCommand
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = (
         "Tells the language of every stored document and analyses the words of those anew whose language was "
         "not known, or another. Search and ingestion go on meanwhile; if it is broken off, start it again."

@@ -8,15 +8,16 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from knowlex.base.errors import KnowlexError
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from embeddings.sanity import SanityFinding
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = (
         "Checks documents, pages, chunks, vectors, words, jobs and stored files against each other; names "
         "what is broken and how to mend it. Changes nothing. Exits with 1 if anything is broken."

@@ -9,10 +9,11 @@ import time
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from documents.access import FULL
 from knowlex.base.errors import DatabaseUnavailable, KnowlexError
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from documents.models import Source
@@ -22,12 +23,11 @@ PATIENCE_S = 60.0  # with a database that is away
 ALONE = "No worker is running, so the work is done here."
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = (
         "Runs sources (/v1/sources) and waits until their files are read, embedded or deleted. Without names "
         "it lists them. Exits with 1 if a run failed or asks for a confirmation."
     )
-    requires_system_checks: list[str] = []  # they load all routes and pages
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("sources", nargs="*", metavar="SOURCE", help="name or id")

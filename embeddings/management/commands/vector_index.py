@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
+
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from embeddings.models import EmbeddingModel
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 _BUSY = "Another process is building or measuring an index just now."
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "Shows, builds or measures the vector index of a model; searches and writes go on meanwhile."
 
     def add_arguments(self, parser: CommandParser) -> None:

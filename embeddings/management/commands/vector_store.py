@@ -8,9 +8,10 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from knowlex.base.errors import KnowlexError
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from embeddings.external import configuration
@@ -31,7 +32,7 @@ WORDS = {
 }
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = (
         "Compares the vector store outside PostgreSQL (Chroma, Qdrant) with PostgreSQL, which is the truth. "
         "check: says what differs, and exits with 1 if more does than what is on its way. repair: sends what "

@@ -6,10 +6,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
+
+from knowlex.runtime.commands import ProjectCommand
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = (
         "Writes the database, the uploaded files and the secret key to a new folder, as they are at one "
         "moment; people go on meanwhile. Keep it as safe as the data folder: it holds the same secrets."

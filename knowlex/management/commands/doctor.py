@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
+
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from knowlex.embedded.report import Finding
@@ -13,9 +15,8 @@ if TYPE_CHECKING:
 MARKS = {True: "ok", False: "FAILS", None: "-"}
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "Say what is configured and whether each part can be reached, and ask the chat model one question."
-    requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         from knowlex.celery import app

@@ -7,14 +7,15 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
+
+from knowlex.runtime.commands import ProjectCommand
 
 MODEL_WITHIN_S = 2.0
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "Start database, broker, workers and web server; stop with Ctrl-C."
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         # knowlex/cli.py has read these already: the settings need them before Django is there.

@@ -8,7 +8,9 @@ import logging
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
+
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from knowlex_client.models import QueryAnswer, QueryCitation
@@ -17,7 +19,7 @@ LONGEST_QUOTE = 160
 PATIENCE_S = 30.0  # beyond the time that the server gives a question
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "Ask a question. The answer comes with its citations: document, place, support and quote."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -5,12 +5,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from knowlex.base.errors import KnowlexError
+from knowlex.runtime.commands import ProjectCommand
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = (
         "Fits relevance to labelled pairs for the active embedding model and stores the weights with it. A "
         'line each: {"question": ..., "passage": ..., "relevant": true}, and "title" if the passage has one; '

@@ -7,9 +7,10 @@ import sys
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from knowlex.base.errors import KnowlexError
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from embeddings.model_lifecycle import catalog, switch
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 TEXTS = "Every chunk is embedded by each model that is kept up; searches use the active one."
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = f"Adds, builds, compares and switches embedding models while searches go on. {TEXTS}"
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from knowlex.base.errors import KnowlexError
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from rag.evaluation.configurations import Configuration
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 BAD_USAGE, BELOW = 2, 1
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = (
         "Measures how well questions are found and answered: hit@k, recall@k, MRR, nDCG@10; with --answers "
         "accuracy, abstention, citations. Ends with 1 if a figure is past its limit, with 2 if it cannot run."

@@ -6,17 +6,18 @@ import asyncio
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any, get_args
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from documents.access import FULL
 from knowlex.base.errors import KnowlexError
 from knowlex.base.ids import parse_id
+from knowlex.runtime.commands import ProjectCommand
 
 if TYPE_CHECKING:
     from rag.types.retrieval import Explanation, Stage
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "Says for a question and a chunk at which stage the chunk is lost to it, and with which score."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

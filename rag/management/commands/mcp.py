@@ -6,12 +6,14 @@ import os
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
+
+from knowlex.runtime.commands import ProjectCommand
 
 PATIENCE_S = 30.0  # beyond the time that the server gives a question
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "Speak MCP on standard input and output, by /mcp of the server that runs or of --url."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from documents.access import FULL
 from knowlex.base.errors import KnowlexError
+from knowlex.runtime.commands import ProjectCommand
 
 COLUMNS = "{:36}  {:>9}  {:20}  {}"
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = "Question sets: load one from a file of JSON lines, list them, write one to a file, remove one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -7,7 +7,9 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
+
+from knowlex.runtime.commands import ProjectCommand
 
 ROWS = (
     *("answers", "citations", "exact", "supported", "unverified", "contradicted", "gone", "replaced"),
@@ -16,7 +18,7 @@ ROWS = (
 MAX_NUMBER = 36_500
 
 
-class Command(BaseCommand):
+class Command(ProjectCommand):
     help = (
         "Checks the citations of stored answers again, through the public API alone: quotes, offsets, pages, "
         "markers, and whether exact and supported claims are. Ends with 1 if anything is wrong."
