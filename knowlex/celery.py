@@ -23,7 +23,7 @@ from knowlex.embedded.processes import die_with_parent
 from knowlex.runtime import liveness
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
-# Those of Django import all views, a quarter of a worker's start: who serves them checks them.
+# Those of Django import all views, which a worker does not serve.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 gc.set_threshold(50_000, 20, 50)  # what is imported stays: see knowlex/asgi.py
 

@@ -1,6 +1,5 @@
 """What `manage.py` does around Django: help, the data folder, and the embedded database for commands."""
 
-import gc
 import os
 import sys
 from argparse import ArgumentParser
@@ -86,7 +85,6 @@ def main(argv: list[str]) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
     if _print_help(argv):
         return
-    gc.disable()  # what is imported stays: looking for garbage among it takes a fifth of the start
     try:
         argv = _read_data_dir(argv)
         if argv[1] == "up":
@@ -95,7 +93,6 @@ def main(argv: list[str]) -> None:
             _choose_data_dir(argv[1])
         _refuse_half_restored(argv[1])
         with _open_database(argv):
-            gc.enable()
             _execute(argv)
     except KeyboardInterrupt:
         sys.exit(130)
