@@ -1,12 +1,13 @@
 """The figures of a configuration over all questions, and the difference of two. Plain Python and NumPy."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from rag.evaluation.metrics import mean, percentile
 from rag.evaluation.outcomes import ANSWER_METRICS, RETRIEVAL_METRICS, Outcome
+from rag.evaluation.types import Case
 from rag.relevance.reliability import Interval, bins, calibration_error, wilson
 
 RESAMPLES = 2000
@@ -20,6 +21,12 @@ LOWER_IS_BETTER: Final = frozenset(
 )
 METRIC_ORDER = (*RETRIEVAL_METRICS, *ANSWER_METRICS)
 Summary = dict[str, Any]
+# What the groups of a question are: each of its tags, its document, its language and its document's.
+GROUPINGS: Final[Mapping[str, Callable[[Case], Sequence[str]]]] = {
+    "tag": lambda case: case.tags or ("",),
+    "document": lambda case: (case.document,),
+    "lang": lambda case: (f"{case.lang} of {case.document_lang}" if case.document_lang else case.lang,),
+}
 
 
 def summarise(outcomes: Sequence[Outcome]) -> Summary:
@@ -47,6 +54,34 @@ def summarise(outcomes: Sequence[Outcome]) -> Summary:
         "reliability": [one.as_dict() for one in bins(told, true)],
         "calibration_error": round(calibration_error(told, true), 4) if told else None,
     }
+
+
+def summarise_groups(cases: Sequence[Case], outcomes: Sequence[Outcome], by: str) -> dict[str, Summary]:
+    """Return `{group: {"questions", "metrics"}}` in the order of the groups' names, "all" first; "" has none.
+
+    outcomes: one for each of `cases`. by: one of `GROUPINGS`. Abstention is told apart for `absent` questions
+    and `silent` ones, which name a document that does not answer them.
+    """
+    groups: dict[str, list[tuple[Case, Outcome]]] = {}
+    for case, outcome in zip(cases, outcomes, strict=True):
+        for name in dict.fromkeys(GROUPINGS[by](case)):
+            groups.setdefault(name, []).append((case, outcome))
+    everything = list(zip(cases, outcomes, strict=True))
+    return {"all": _summarise_group(everything)} | {
+        name: _summarise_group(groups[name]) for name in sorted(groups)
+    }
+
+
+def _summarise_group(pairs: Sequence[tuple[Case, Outcome]]) -> Summary:
+    kinds = {
+        "silent": [outcome for case, outcome in pairs if not case.answerable and case.document],
+        "absent": [outcome for case, outcome in pairs if not case.answerable and not case.document],
+    }
+    whole = summarise([outcome for _, outcome in pairs])
+    for kind, outcomes in kinds.items():
+        if abstained := summarise(outcomes)["metrics"].get("abstention_on_unanswerable"):
+            whole["metrics"][f"abstention_on_{kind}"] = abstained
+    return {"questions": whole["questions"], "metrics": whole["metrics"]}
 
 
 def compare_outcomes(first: Sequence[Outcome], second: Sequence[Outcome]) -> Summary:

@@ -144,6 +144,33 @@ def _format_header(names: Sequence[str], *, with_difference: bool) -> str:
     return f"{'':30}{columns}" + ("  difference" if with_difference else "")
 
 
+GROUP_COLUMNS = {
+    "hit@1": "hit@1",
+    "hit@5": "hit@5",
+    "answer_accuracy": "right",
+    "false_abstention": "refused",
+    "abstention_on_silent": "silent: refused",
+    "abstention_on_absent": "absent: refused",
+}
+
+
+def format_groups(title: str, groups: Mapping[str, Mapping[str, Any]]) -> str:
+    """Format a line for each group, of the figures that any of them has. title: stands above the names."""
+    shown = {
+        metric: label
+        for metric, label in GROUP_COLUMNS.items()
+        if any(metric in one["metrics"] for one in groups.values())
+    }
+    head = [title, "questions", *shown.values()]
+    rows = [
+        [name or "none", str(one["questions"]), *(_format_cell(one["metrics"].get(m, {}), m) for m in shown)]
+        for name, one in groups.items()
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    lines = (zip(row, widths, strict=True) for row in (head, *rows))
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in line).rstrip() for line in lines)
+
+
 def _find_figure(one: Mapping[str, Any], metric: str) -> dict[str, Any]:
     if metric == "calibration_error":
         return {} if one[metric] is None else {"value": one[metric], "low": None, "high": None}

@@ -24,7 +24,8 @@ def manage(stack: Stack, *words: object) -> Done:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "lights.jsonl"
-    path.write_bytes(jsonl(*(line(n, topic="sea") for n in range(6))))
+    kinds = (["north"], ["south", "old"], [])
+    path.write_bytes(jsonl(*(line(n, topic="sea", tags=kinds[n % 3]) for n in range(6))))
     return path
 
 
@@ -61,7 +62,7 @@ def test_two_configurations_side_by_side_with_limits(server: Stack, file: Path, 
 
     good = manage(
         server, *asked, "--set", "words:mode=sparse", "--floor", "hit@10=0.9",
-        "--ceiling", "false_abstention=0.5", "--plot", plot, "--json", report,
+        "--ceiling", "false_abstention=0.5", "--by", "tag", "--plot", plot, "--json", report,
     )  # fmt: skip
     assert good.returncode == 0, good.stderr
     assert {"wide", "words", "difference"} <= set(good.stdout.split("\n")[0].split())
@@ -72,6 +73,13 @@ def test_two_configurations_side_by_side_with_limits(server: Stack, file: Path, 
         {"mode": "sparse"},
     ]
     assert len(body["results"]) == 12
+    by_tag = good.stdout.partition("wide by tag")[2].splitlines()
+    assert by_tag[0].split() == ["questions", "hit@1", "hit@5", "right", "refused"]
+    assert [row.split()[:2] for row in by_tag[1:6]] == [
+        ["all", "6"], ["none", "2"], ["north", "2"], ["old", "2"], ["south", "2"],
+    ]  # fmt: skip
+    assert "words by tag" in good.stdout
+    assert body["configurations"][0]["groups"]["north"]["metrics"]["hit@5"]["value"] == 1
 
     below = manage(server, *asked, "--floor", "wide:hit@10=1.5")
     assert (below.returncode, below.stderr) == (1, "CommandError: wide: hit@10 is 1, below 1.5\n")

@@ -8,7 +8,8 @@ from django.test import Client
 
 from rag.evaluation.outcomes import Outcome
 from rag.evaluation.runner import summarise_run
-from rag.evaluation.summary import bootstrap, compare_outcomes, summarise
+from rag.evaluation.summary import bootstrap, compare_outcomes, summarise, summarise_groups
+from rag.evaluation.types import Case
 from rag.models import Evaluation, EvaluationResult, QuestionSet, SetQuestion
 from rag.relevance.reliability import bins, calibration_error
 
@@ -29,6 +30,51 @@ def test_figures_of_a_set():
     assert summary["metrics"]["latency_p50_ms"]["value"] == 11
     assert summary["calibration_error"] == pytest.approx(0.2333, abs=1e-4)
     assert "page_right" not in summary["metrics"]
+
+
+def abstained(share: float) -> Outcome:
+    return Outcome(values={"abstention_on_unanswerable": share})
+
+
+ASKED = [  # a case, and what became of it
+    (Case("1", "?", document="a.pdf", tags=("manual", "short")), outcome(1)),
+    (Case("2", "?", document="b.pdf", tags=("manual",), lang="de", document_lang="en"), outcome(0)),
+    (Case("3", "?", document="a.pdf", answerable=False, tags=("manual",)), abstained(0)),
+    (Case("4", "?", answerable=False), abstained(1)),
+]
+
+
+@pytest.mark.parametrize(
+    ("by", "groups"),
+    [
+        ("tag", {"all": 4, "": 1, "manual": 3, "short": 1}),
+        ("document", {"all": 4, "": 1, "a.pdf": 2, "b.pdf": 1}),
+        ("lang", {"all": 4, "de of en": 1, "en": 3}),
+    ],
+)
+def test_figures_by_group(by: str, groups: dict[str, int]):
+    found = summarise_groups(*zip(*ASKED, strict=True), by=by)
+
+    assert {name: one["questions"] for name, one in found.items()} == groups
+    assert list(found) == list(groups)
+
+
+def test_abstention_on_silent_questions_is_told_apart_from_that_on_absent_ones():
+    found = summarise_groups(*zip(*ASKED, strict=True), by="tag")
+    shares = {
+        name: {
+            metric: figure["value"] for metric, figure in one["metrics"].items() if "abstention_on" in metric
+        }
+        for name, one in found.items()
+    }
+
+    silent, absent = {"abstention_on_silent": 0.0}, {"abstention_on_absent": 1.0}
+    assert shares == {
+        "all": {"abstention_on_unanswerable": 0.5, **silent, **absent},
+        "": {"abstention_on_unanswerable": 1.0, **absent},
+        "manual": {"abstention_on_unanswerable": 0.0, **silent},
+        "short": {},
+    }
 
 
 def test_differences_pair_the_same_questions():

@@ -41,6 +41,8 @@ class Command(ProjectCommand):
         parser.add_argument("--set", action="append", default=[], metavar="NAME:KEY=VALUE", dest="given",
                             help="a setting of the configuration NAME, which is made if need be")  # fmt: skip
         parser.add_argument("--answers", action="store_true", help="write answers, too")
+        parser.add_argument("--by", choices=("tag", "document", "lang"),
+                            help="the figures by tag, document or language, too")  # fmt: skip
         parser.add_argument("--floor", action="append", default=[], metavar="[NAME:]METRIC=VALUE")
         parser.add_argument("--ceiling", action="append", default=[], metavar="[NAME:]METRIC=VALUE")
         parser.add_argument("--plot", type=Path, metavar="OUT.svg")
@@ -48,7 +50,9 @@ class Command(ProjectCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         from rag.evaluation.runner import summarise_run
+        from rag.evaluation.summary import summarise_groups
         from rag.management.evaluation import (
+            format_groups,
             format_table,
             load_scope,
             parse_configurations_given,
@@ -68,6 +72,10 @@ class Command(ProjectCommand):
         summary = summarise_run(outcomes)
         names = [one.name for one in configurations]
         self.stdout.write(format_table(names, summary))
+        if by := options["by"]:
+            for name, one, of_one in zip(names, summary["configurations"], outcomes, strict=True):
+                one["groups"] = summarise_groups(cases, of_one, by)
+                self.stdout.write("\n" + format_groups(f"{name} by {by}", one["groups"]))
         self._write(options, configurations, summary, cases, outcomes)
         self._judge(limits, dict(zip(names, summary["configurations"], strict=True)))
 
