@@ -92,7 +92,18 @@ class Correcting(Protocol):
         ...
 
 
-class Widening(Retriever, Examiner, Completing, Sampling, Accounting, Correcting, Protocol):
+@runtime_checkable
+class Narrowing(Protocol):
+    """Role RETRIEVER, of one that can search one document."""
+
+    async def retrieve_within(self, question: Question, document_id: UUID) -> Retrieval:
+        """Retrieve from this document alone, whatever else the question may find; never rewritten. Raises as
+        `retrieve`.
+        """
+        ...
+
+
+class Widening(Retriever, Examiner, Completing, Sampling, Accounting, Correcting, Narrowing, Protocol):
     """Role PLAIN_RETRIEVER: a Retriever that can search for variants of the question, too."""
 
     async def retrieve_widened(self, question: Question, variants: Awaitable[Sequence[Variant]]) -> Retrieval:

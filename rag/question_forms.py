@@ -1,4 +1,4 @@
-"""Questions of a form that needs more than one search: of two things, and overviews.
+"""Questions of a form that needs more than one search: of two things, of a document by its name, overviews.
 
 They are recognised roughly, in several languages: what is not recognised is searched for as
 any other question.
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from embeddings.lexical.terms import lexemes, question_lexemes
-from rag.types.retrieval import Passage
+from rag.types.retrieval import Passage, Retrieval
 
 READ_CHARS = 500
 KEPT_QUESTIONS = 256
@@ -65,14 +65,19 @@ def overview_of(text: str, candidates: Sequence[Passage]) -> Overview | None:
     best = candidates[:LOOKED_AT]
     for passage in best:
         asked = _asked(text, passage.language)
-        for name in (passage.document_name.rpartition(".")[0], passage.title):
-            words = frozenset(lexemes(_SIGNS.sub(" ", name), passage.language)) - _frame(passage.language)
-            if _names(asked, words):
+        for words in _names_of(passage):
+            if _names(asked, words - _frame(passage.language)):
                 return Overview(passage.document_id, whole=asked <= words)
     document_id, count = Counter(passage.document_id for passage in best).most_common(1)[0]
     if count < NEARLY_ALL * len(best):
         return None
     return Overview(document_id, whole=not _asked(text, best[0].language))
+
+
+def _names_of(passage: Passage) -> list[frozenset[str]]:
+    """Return the lexemes of its document's file name and of its title."""
+    names = passage.document_name.rpartition(".")[0], passage.title
+    return [frozenset(lexemes(_SIGNS.sub(" ", name), passage.language)) for name in names]
 
 
 def _names(asked: frozenset[str], words: frozenset[str]) -> bool:
@@ -90,6 +95,47 @@ def _asked(text: str, language: str) -> frozenset[str]:
 @lru_cache(maxsize=32)
 def _frame(language: str) -> frozenset[str]:
     return frozenset(lexemes(_FRAME, language))
+
+
+FIRST, MOST = 5, 3  # best passages, and how many of them are of the document that is named
+LEAST_OF_NAME = 1 / 3  # of its words stand in the question
+LEAST_OF_QUESTION = 0.2  # of its idf mass names the document
+LEAST_LEFT = 2  # words, for there to be something to search for
+_TOKEN = re.compile(r"\S+")
+
+
+class NamedDocument(NamedTuple):
+    """A document that a question names. rest: what it asks there, without the name."""
+
+    document_id: UUID
+    rest: str
+
+
+def document_named_in(text: str, found: Retrieval) -> NamedDocument | None:
+    """Return the document that a question names by its file name or title; None where it names none, or
+    where it asks for nothing else.
+
+    found: for the question, best first; most of the best passages are of that document.
+    """
+    best = found.passages[:FIRST]
+    counted = Counter(passage.document_id for passage in best).most_common(1)
+    if not counted or counted[0][1] < MOST or len(text) > LONGEST or asks_for_overview(text):
+        return None
+    passage = next(one for one in best if one.document_id == counted[0][0])
+    (asked,) = map(frozenset, question_lexemes(text, [passage.language]).values())
+    names = _names_of(passage)
+    named = frozenset().union(*names)
+    said = max((len(name & asked) / len(name) for name in names if name), default=0.0)
+    mass, mass_of_name = (sum(found.idf.get(word, 0.0) for word in words) for words in (asked, asked & named))
+    if said < LEAST_OF_NAME or mass_of_name < LEAST_OF_QUESTION * mass or len(asked - named) < LEAST_LEFT:
+        return None
+    return NamedDocument(passage.document_id, _without_words(text, named, passage.language))
+
+
+def _without_words(text: str, words: frozenset[str], language: str) -> str:
+    """Return the text without what consists of these lexemes."""
+    tokens = [(token, frozenset(lexemes(token, language))) for token in _TOKEN.findall(text)]
+    return " ".join(token for token, held in tokens if not held or not held <= words)
 
 
 LONGEST = 500  # characters of a question that is looked at

@@ -96,7 +96,9 @@ def _words(facts: Examination, kept: bool) -> str:
 def _fusion(candidate: Passage | None, facts: Examination, trail: Trail) -> Stage:
     score = facts.fused_score if candidate is None else candidate.fused_score
     if candidate is not None:
-        return Stage("fusion", True, _place(candidate, trail.found), score, facts.candidates)
+        own = candidate.dense_rank is None and candidate.sparse_rank is None
+        reason = "Found by the rest of the question, in the document that it names." if own else ""
+        return Stage("fusion", True, _place(candidate, trail.found), score, facts.candidates, reason)
     reason = (
         "Neither ranking holds it." if score is None else "Others stand higher in the two rankings together."
     )

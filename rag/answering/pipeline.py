@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
-from knowlex.base.errors import SynthesisFailed
+from knowlex.base.errors import KnowlexError, SynthesisFailed
 from rag.citations.checker import CheckedReply, Checker
 from rag.context.assembly import ContextMaker
 from rag.context.selection import (
     as_sure_as_together,
     distinct,
     merge_halves,
+    merge_rest,
     most_relevant,
     stand_apart,
     tell_apart,
@@ -29,6 +30,7 @@ from rag.protocols import (
     ClaimJudge,
     Completing,
     Correcting,
+    Narrowing,
     Prompting,
     Reading,
     Reranker,
@@ -36,7 +38,7 @@ from rag.protocols import (
     Synthesizer,
     can,
 )
-from rag.question_forms import comparison_in, question_without_frame
+from rag.question_forms import comparison_in, document_named_in, question_without_frame
 from rag.ranking.sentences import with_sentences
 from rag.types.answer import Answer, Event, Reason, Sources, Started, Synthesis, Usage
 from rag.types.context import Context, Half, Room
@@ -45,6 +47,7 @@ from rag.types.retrieval import Retrieval, SearchResult, Trail
 
 log = logging.getLogger(__name__)
 LEAST_S = 1.0  # of the deadline, for a second reply to be worth asking for
+WITHIN_S = 2.0  # for a second search, which an answer can do without
 
 Assess = Callable[[str, Retrieval, Mapping[str, Any] | None], Retrieval]
 
@@ -252,8 +255,10 @@ class Pipeline:
         further: whether passages may be shown that do not reach the threshold by themselves.
         """
         found, judged = await self._judge_passages(question, stages)
-        whole = _FoundPassages.of(question, found, judged)
         two = None if question.mode == "exact" else comparison_in(question.text)
+        if two is None:
+            found, judged = await self._look_within_named(question, found, judged, stages)
+        whole = _FoundPassages.of(question, found, judged)
         if two is None or (whole.enough and not two.compared):
             return whole
         asked = [replace(question, text=half, rewrite=False) for half in two.halves]
@@ -268,17 +273,46 @@ class Pipeline:
         both = _FoundPassages.of(question, judged, judged)._replace(enough=True)
         return both._replace(halves=tell_apart(two.halves, halves)) if apart else both
 
+    async def _look_within_named(
+        self, question: Question, found: Retrieval, judged: Retrieval, stages: StageTimes
+    ) -> tuple[Retrieval, Retrieval]:
+        """Search a document that the question names for the rest of the question, too: all that the document
+        says is about its name, so that the name hides which passage answers.
+
+        Not where a model reranks, which would have to be asked twice.
+        """
+        if judged.reranker != "sentence" or not can(self._retriever, Narrowing):
+            return found, judged
+        named = document_named_in(question.text, judged)
+        if named is None:
+            return found, judged
+        rest = replace(question, text=named.rest)
+        searching = self._retriever.retrieve_within(rest, named.document_id)
+        try:
+            async with asyncio.timeout(question.spare(WITHIN_S)):
+                within = await stages.of("retrieve", searching)
+        except (KnowlexError, TimeoutError) as exc:
+            log.warning("not searched within a document", extra={"error": type(exc).__name__})
+            return found, judged
+        merged = merge_rest(judged, await self._judge_found(rest, within, stages))
+        known = {passage.chunk_id for passage in judged.passages}
+        new = (passage for passage in merged.passages if passage.chunk_id not in known)
+        return replace(found, passages=(*found.passages, *new)), merged
+
     async def _judge_passages(self, question: Question, stages: StageTimes) -> tuple[Retrieval, Retrieval]:
         """Return what was found, and the same reranked, with its relevance."""
         found = await stages.of("retrieve", self._retriever.retrieve(question))
         stages.milliseconds |= found.stage_ms
+        return found, await self._judge_found(question, found, stages)
+
+    async def _judge_found(self, question: Question, found: Retrieval, stages: StageTimes) -> Retrieval:
         if not found.passages:
-            return found, found
+            return found
         ranked = await stages.of("rerank", self._order_passages(question, found))
         started = time.perf_counter()
         judged = self._assess(question.text, ranked, ranked.calibration)
         stages.note("relevance", started)
-        return found, judged
+        return judged
 
     async def _order_passages(self, question: Question, found: Retrieval) -> Retrieval:
         if question.reranked:

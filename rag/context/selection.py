@@ -75,6 +75,53 @@ def merge_halves(whole: Retrieval, halves: Sequence[Retrieval], least: float) ->
     return replace(whole, passages=tuple(scored))
 
 
+OF_REST = 0.75  # what a score for the rest weighs, beside that for the whole question
+
+
+def merge_rest(whole: Retrieval, rest: Retrieval) -> Retrieval:
+    """Return what was found for a question that names a document, in one order with what was found in that
+    document for the rest of the question.
+
+    Its passages share the name, so the rest tells which of them answers: it decides on three quarters of the
+    score and on their sentences, and the relevances that they have, each by what it fits best, are theirs
+    in the new order. What only one search found has the other one's lowest score.
+    """
+    if not rest.passages:
+        return whole
+    least, least_of_rest = (min(p.score for p in one.passages) for one in (whole, rest))
+    within = {passage.chunk_id: passage for passage in rest.passages}
+    document_id = rest.passages[0].document_id
+    others, own = [], []
+    for passage in whole.passages:
+        if passage.document_id != document_id:
+            others.append(passage)
+        elif other := within.pop(passage.chunk_id, None):
+            sentences = {name: getattr(other, name) for name in ("bounds", "similarities", "sentences")}
+            relevance = max(passage.relevance, other.relevance)
+            own.append(
+                _rescored(passage, passage.score, other.score)._replace(relevance=relevance, **sentences)
+            )
+        else:
+            own.append(_rescored(passage, passage.score, least_of_rest))
+    own += [
+        _rescored(passage, least, passage.score)._replace(dense_rank=None, sparse_rank=None)
+        for passage in within.values()
+    ]
+    own.sort(key=_score, reverse=True)
+    relevances = sorted(map(_relevance, own), reverse=True)
+    own = [one._replace(relevance=relevance) for one, relevance in zip(own, relevances, strict=True)]
+    return replace(whole, passages=tuple(sorted([*own, *others], key=_score, reverse=True)))
+
+
+def _score(passage: Passage) -> float:
+    return passage.score
+
+
+def _rescored(passage: Passage, whole: float, rest: float) -> Passage:
+    score = (1 - OF_REST) * whole + OF_REST * rest
+    return passage._replace(score=score, rerank_score=score)
+
+
 def _in_turn(lists: Sequence[Sequence[Passage]]) -> Iterator[Passage]:
     for row in zip_longest(*lists):
         yield from (passage for passage in row if passage is not None)

@@ -99,6 +99,10 @@ class HybridRetriever:
         with _report_failures():
             return await self._retrieve(question)
 
+    async def retrieve_within(self, question: Question, document_id: UUID) -> Retrieval:
+        filters = replace(question.filters, document_ids=(document_id,))
+        return await self.retrieve(replace(question, filters=filters))
+
     async def examine(self, question: Question, chunk_id: UUID) -> Examination:
         """Return what is known of this chunk. Raises NotFound, and as `retrieve`."""
         with _report_failures():

@@ -181,6 +181,10 @@ class RewritingRetriever:
             return replace(await plain.retrieve(question), rewriting="unavailable")
         return await self._rewritten(plain, question)
 
+    async def retrieve_within(self, question: Question, document_id: UUID) -> Retrieval:
+        """Retrieve by the plain search."""
+        return await self._plain().retrieve_within(question, document_id)
+
     async def examine(self, question: Question, chunk_id: UUID) -> Examination:
         """Examine by the plain search."""
         return await self._plain().examine(question, chunk_id)

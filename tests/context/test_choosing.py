@@ -10,6 +10,7 @@ from rag.context.selection import (
     as_sure_as_together,
     by_halves,
     merge_halves,
+    merge_rest,
     stand_apart,
     tell_apart,
     together,
@@ -189,3 +190,38 @@ def test_what_speaks_of_both_things_has_half_of_the_places():
 )
 def test_however_few_are_taken_they_are_spread(count: int, order: list[int]):
     assert [one.chunk_id.int for one in by_halves([passage(n) for n in range(1, count + 1)])] == order
+
+
+HANDBOOK, OTHER = UUID(int=1), UUID(int=2)
+
+
+def in_handbook(number: int, score: float, relevance: float, **fields: object) -> Passage:
+    return passage(number, document_id=HANDBOOK, score=score, relevance=relevance, **fields)
+
+
+def test_the_rest_of_a_question_orders_the_document_that_it_names():
+    topic, answer = in_handbook(1, 8.0, 0.9), in_handbook(2, 3.0, 0.2)
+    elsewhere = passage(3, document_id=OTHER, score=4.0, relevance=0.3)
+    whole = Retrieval((topic, elsewhere, answer))
+    rest = Retrieval((in_handbook(2, 9.0, 0.4), in_handbook(4, 5.0, 0.1), in_handbook(1, 1.0, 0.0)))
+
+    merged = merge_rest(whole, rest).passages
+
+    assert [(one.chunk_id.int, one.score) for one in merged] == [(2, 7.5), (4, 4.5), (3, 4.0), (1, 2.75)]
+    # The document is as relevant as before: the best of its passages is another one.
+    assert [one.relevance for one in merged] == [0.9, 0.4, 0.3, 0.1]
+
+
+def test_a_document_that_the_rest_finds_nothing_in_stays_as_it_was():
+    whole = Retrieval((in_handbook(1, 8.0, 0.9),))
+
+    assert merge_rest(whole, Retrieval(())) == whole
+
+
+def test_what_the_rest_alone_finds_has_no_place_in_the_rankings_of_the_whole():
+    whole = Retrieval((in_handbook(1, 8.0, 0.9, dense_rank=1, sparse_rank=2),))
+    rest = Retrieval((in_handbook(2, 9.0, 0.4, dense_rank=1, sparse_rank=1),))
+
+    ranks = {one.chunk_id.int: (one.dense_rank, one.sparse_rank) for one in merge_rest(whole, rest).passages}
+
+    assert ranks == {1: (1, 2), 2: (None, None)}

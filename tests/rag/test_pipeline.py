@@ -7,7 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from knowlex.base.errors import SynthesisFailed, SynthesisTimeout
+from embeddings.lexical.terms import question_lexemes
+from knowlex.base.errors import RetrievalFailed, SynthesisFailed, SynthesisTimeout
 from rag.answering.pipeline import Pipeline
 from rag.citations import checker
 from rag.context.assembly import ContextMaker
@@ -18,7 +19,7 @@ from rag.types.answer import Answer, Source, Sources, Synthesis, Usage
 from rag.types.claims import Claim, Judgement
 from rag.types.context import Block, Context, Room
 from rag.types.question import Question
-from rag.types.retrieval import Retrieval
+from rag.types.retrieval import Passage, Retrieval
 from tests.rag.factory import (
     CannedRetriever,
     CannedSynthesizer,
@@ -293,3 +294,32 @@ async def test_a_string_is_searched_for_as_it_is():
     retriever = Answering(Alpha=0.9, Beta=0.9)
     assert (await compared(retriever, mode="exact")).reason == "below_threshold"
     assert len(retriever.asked) == 1
+
+
+class Unreachable(CannedRetriever):
+    """Finds passages, and fails where it is to look into one document. rests: what it was to find there."""
+
+    def __init__(self, *passages: Passage) -> None:
+        super().__init__(*passages)
+        self.rests: list[str] = []
+
+    async def retrieve(self, question: Question) -> Retrieval:
+        words = question_lexemes(question.text, [""])[""]
+        return Retrieval(self.passages, dict.fromkeys(words, 1.0), reranker="sentence")
+
+    async def retrieve_within(self, question: Question, document_id: UUID) -> Retrieval:
+        self.rests.append(question.text)
+        raise RetrievalFailed("The question could not be embedded.")
+
+
+async def test_a_question_that_names_a_document_is_answered_though_the_second_search_fails():
+    own = {"document_id": UUID(int=1), "document_name": "harbour-pilots.pdf"}
+    retriever = Unreachable(*(passage(n, **own) for n in range(1, 4)))
+    model = CannedSynthesizer("Fact number 1 is true [1].")
+
+    answer = await Pipeline(retriever, KeepOrder(), as_given, model).answer(
+        question("Which facts of the harbour pilots are true?")
+    )
+
+    assert retriever.rests == ["Which facts of the are true?"]
+    assert answer.answered

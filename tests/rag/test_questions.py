@@ -1,18 +1,23 @@
 """Which questions compare two things, and which ask about a document as a whole."""
 
 import time
+from uuid import UUID
 
 import pytest
 
+from embeddings.lexical.terms import question_lexemes
 from rag.question_forms import (
     Comparison,
     asks_for_overview,
     comparison_in,
+    document_named_in,
     overview_of,
     question_without_frame,
 )
-from rag.types.retrieval import Passage
+from rag.types.retrieval import Passage, Retrieval
 from tests.rag.factory import passage
+
+OWN = UUID(int=7)
 
 
 @pytest.mark.parametrize(
@@ -257,3 +262,54 @@ def test_who_asks_is_no_part_of_the_question(text: str, alone: str):
 )
 def test_whom_a_question_is_about_stays_in_it(text: str):
     assert question_without_frame(text) is None
+
+
+def found_in(name: str, text: str, *, title: str = "", of_it: int = 5) -> Retrieval:
+    """Five passages, so many of them of this document; every word of the question is worth the same."""
+    others = [passage(n) for n in range(of_it, 5)]
+    own = [passage(n, document_id=OWN, document_name=name, title=title, language="en") for n in range(of_it)]
+    words = question_lexemes(text, ["en"])["en"]
+    return Retrieval((*own, *others), dict.fromkeys(words, 1.0))
+
+
+PAID = "How much are trainees paid according to the Harbour Pilots Handbook?"
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "text", "rest"),
+    [
+        ("harbour-pilots_handbook.pdf", "", PAID, "How much are trainees paid according to the"),
+        ("scan0017.pdf", "Harbour Pilots Handbook", PAID, "How much are trainees paid according to the"),
+        ("harbour pilots.md", "", PAID, "How much are trainees paid according to the Handbook?"),
+        (
+            "greggs-nutrition.pdf",
+            "",
+            "What sugar has a Greggs soup in its nutrition table?",
+            "What sugar has a soup in its table?",
+        ),
+    ],
+)
+def test_a_document_that_a_question_names_is_searched_for_the_rest(
+    name: str, title: str, text: str, rest: str
+):
+    named = document_named_in(text, found_in(name, text, title=title))
+
+    assert named == (OWN, rest)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "of_it"),
+    [
+        ("harbour-pilots-handbook.pdf", PAID, 2),  # the best passages are of others
+        ("harbour-tides-and-currents-of-the-north.pdf", PAID, 5),  # one word of many
+        ("trainees.pdf", "How much are the trainees of the northern harbour paid in their second year?", 5),
+        ("harbour-pilots.pdf", "What is the Harbour Pilots document?", 5),  # nothing is left
+        ("harbour-pilots.pdf", "Give me an overview of the harbour pilots and of their tides.", 5),
+    ],
+)
+def test_a_question_that_only_shares_words_with_a_name_stays_whole(name: str, text: str, of_it: int):
+    assert document_named_in(text, found_in(name, text, of_it=of_it)) is None
+
+
+def test_nothing_found_names_nothing():
+    assert document_named_in(PAID, Retrieval(())) is None

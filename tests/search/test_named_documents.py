@@ -1,0 +1,59 @@
+"""A question that names its document finds what it asks there, though every passage is about the name."""
+
+import httpx
+
+from tests.platform import talk
+from tests.search.conftest import found, post
+from tests.search.test_explain import LAST
+from tests.support.stack import Stack
+from tests.support.texts import markdown
+
+HANDBOOK = "Harbour Pilots Handbook"
+QUESTION = f"How much are trainees paid according to the {HANDBOOK}?"
+TOPICS = (
+    "uniforms", "ladders", "radio channels", "tides", "fog", "tugs", "anchors", "lights", "engines", "charts",
+    "licences", "ropes",
+)  # fmt: skip
+WAGE = "Apprentices receive 900 crowns a month."
+
+
+def handbook(client: httpx.Client) -> str:
+    """The id of a collection with it, and with another handbook."""
+    made = talk.collection(client, "Handbooks")
+    chapters = [
+        (topic.capitalize(), f"What the {HANDBOOK} says of {topic} binds all pilots of the harbour. " * 4)
+        for topic in TOPICS
+    ]
+    chapters.insert(7, ("Money", WAGE))
+    bakers = [("Money", "Bakers are paid by the loaf."), ("Ovens", "An oven is lit at three.")]
+    talk.stored(client, talk.file(markdown(HANDBOOK, chapters), "harbour-pilots-handbook.md"), to=made)
+    talk.stored(client, talk.file(markdown("Bakers", bakers), "bakers-handbook.md"), to=made)
+    return made
+
+
+def test_the_passage_that_answers_stands_first(server: Stack):
+    made = handbook(server.client)
+
+    first = found(server.client, QUESTION, collections=[made])[0]
+    assert WAGE in first["content"]
+
+
+def test_explain_says_by_what_it_was_found(server: Stack):
+    made = handbook(server.client)
+    (wage,) = found(server.client, "900 crowns", collections=[made], mode="exact")
+
+    told = post(server.client, QUESTION, collections=[made], explain=wage["chunk_id"]).json()["explanation"]
+
+    assert told["found"]
+    assert all(stage["kept"] for stage in told["stages"] if stage["stage"] in {"fusion", "rerank", *LAST[:2]})
+
+
+def test_a_filter_that_leaves_the_document_out_holds(server: Stack):
+    made = handbook(server.client)
+    (bread,) = found(server.client, "by the loaf", collections=[made], mode="exact")
+
+    results = found(
+        server.client, QUESTION, collections=[made], filters={"documents": [bread["document_id"]]}
+    )
+
+    assert {one["document_name"] for one in results} == {"bakers-handbook.md"}
