@@ -18,6 +18,7 @@ from documents.extractors.failures import (
     Unreadable,
 )
 from documents.extractors.job import OnPages, OutOfTime, cpu_limit
+from documents.extractors.pdf.line_numbers import drop_line_numbers
 from documents.extractors.pdf.pages import OpenReader, PdfReader, RawPage, ReaderName
 from documents.extractors.pdf.pdfium import PdfiumReader
 from documents.extractors.pdf.pypdf_reader import PypdfReader
@@ -161,6 +162,7 @@ def read_pdf(data: bytes, *, reader: str, on_pages: OnPages | None = None) -> Ex
         raise Unreadable(TOO_MANY_PAGES)
     pages, readers = _read_pages(main, fallback, count, on_pages)
     title, metadata = parse_metadata(main.call(lambda opened: opened.metadata()) or {})
+    pages = drop_line_numbers(pages)
     arranged = build_structure(pages, main.call(lambda opened: opened.outline()) or [])
     texts = arranged.texts
     if not any(has_text(text) for text in texts) and not any(page.pictures for page in pages):
