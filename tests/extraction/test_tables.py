@@ -217,3 +217,29 @@ def test_a_row_with_a_year_for_its_head_is_read_with_its_columns():
         "Table 1: Growth: 2000, Finland: 5.0; EU-15: 3.9",
         "Table 1: Growth: 2005, Finland: 1.5; EU-15: 1.5",
     ]
+
+
+def accounts(*heads: Words) -> Extraction:
+    """Three rows of three columns below these heads."""
+    figures = [
+        ("Net sales", "1,200", "1,100", "1,000"),
+        ("Grants", "1,300", "1,400", "1,500"),
+        ("Gifts", "2,100", "2,200", "2,300"),
+    ]
+    cells = [
+        Words(cell, 660 - 16 * row, x=x)
+        for row, line in enumerate(figures)
+        for cell, x in zip(line, (70, 330, 400, 470), strict=True)
+    ]
+    return read([Words("Accounts", 720), *heads, *cells])
+
+
+def test_one_line_above_all_columns_belongs_to_the_title():
+    found = accounts(Words("Crowns a year", 690, x=390))
+    assert found.blocks[0].head == TableHead("Accounts Crowns a year", ("", "", "", ""))
+
+
+def test_a_first_row_whose_sign_stands_behind_its_figure_is_no_head():
+    fees = [("Parcel fees", "946,181$"), ("Interest", "720,000"), ("Total", "946,907"), ("Rest", "100,000")]
+    [block] = read(rows(*fees, top=700, step=260)).blocks
+    assert block.head is None

@@ -22,7 +22,7 @@ _CURRENCY_SIGN = re.compile(r"[$€£¥₹]")
 _NUMBER = r"\(?[-–—−+]?\(?\d[\d.,'’]*"
 # "$ (1,234)", "5.2 %", "12x", "3 (a)"; or what stands where there is no figure: a dash, "n/a", "*".
 _FIGURE = re.compile(
-    rf"[~<>≤≥±]?[-–—−+(]?(?:{_SIGN} ?)?{_NUMBER}(?: \d{{3}})*(?: ?(?:[%‰x×]|pts?|bps|bn|m))?[)\] ]*%?"
+    rf"[~<>≤≥±]?[-–—−+(]?(?:{_SIGN} ?)?{_NUMBER}(?: \d{{3}})*(?: ?(?:[%‰x×]|pts?|bps|bn|m))?[)\] ]*[%$€£¥₹]?"
     r"(?: ?\(\w{1,2}\)|\*{1,3})?|(?:[$€£¥] ?)?[-–—−]+(?: ?%)?|\*+|\(X\)|n[./]?[am]\.?",
     re.IGNORECASE,
 )
@@ -55,6 +55,7 @@ _CELL_CHARS = 200  # more are no figures, and no head
 _HEADS = 16  # lines above the first row that are looked at
 _HEADS_ELSEWHERE = 4  # lines
 _TITLE_LINES = 3
+_SAME_NAMES = 3  # columns with one name: it is that of the table, and tells none of them
 _TITLE_CHARS = 160
 _FAR = 4.0  # sizes of type between two lines of one table
 _TOLERANCE = 4.0  # sizes of type by which a head may reach out of its columns
@@ -274,6 +275,9 @@ def _build(lines: Sequence[_Line], done: int, first: int, last: int) -> PageTabl
     if naming and all(heads[0].style.baseline > line.style.baseline + _NEAR for line in heads[1:]):
         naming[0].spread()
     names = [" ".join(filter(None, (line.names[place] for line in naming))) for place in range(len(columns))]
+    of_all = [name for name in dict.fromkeys(names) if name and names.count(name) >= _SAME_NAMES]
+    title = " ".join((title, *of_all)).strip()
+    names = ["" if name in of_all else name for name in names]
     stubs = [
         cell.text
         for line in heads
