@@ -137,7 +137,9 @@ def read_found(
     relevant = [one for one in best if one.relevance >= THRESHOLD]
     context = assemble(relevant or best)
     scale = scale_for(asked, [block.language for block in context.blocks])
-    readings = asyncio.run(reader.read(question, context, scale)) if scale else NOT_READ
+    said, readings = choose(asked, context), NOT_READ
+    if scale:
+        said, readings = asyncio.run(reader.choose_read(question, context, scale))
     options = tuple(
         Option(
             option.chance,
@@ -147,7 +149,6 @@ def read_found(
         )
         for option in options_of(asked, context, weights_for(asked, context))
     )
-    said = choose(asked, context, readings=readings)
     reading = readings.get(said[0]) if said else None
     relevance = max((one.relevance for one in best), default=0.0)
     if said and scale and not relevant:

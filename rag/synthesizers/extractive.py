@@ -19,6 +19,7 @@ from rag.prompts import NOT_FOUND
 from rag.ranking.logits import logistic
 from rag.synthesizers.sentence_reader import (
     ENGLISH,
+    ROWS,
     Scale,
     SentenceReader,
     answers,
@@ -89,14 +90,38 @@ class ExtractiveSynthesizer:
 
     async def _pieces(self, question: Question, context: Context) -> list[str]:
         scale = _scale(question, context) if self._reader else None
-        readings = NOT_READ if scale is None else await self.read(question, context, scale)
-        chosen = choose(question.text, context, readings=readings)
+        if scale is None:
+            return list(_written(choose(question.text, context), context))
+        chosen, readings = await self.choose_read(question, context, scale)
         reading = readings.get(chosen[0]) if chosen else None
-        if scale and reading is not None:
+        if reading is not None:
             relevance = most_relevant(context.passages)
             if not answers(relevance, reading, question.min_relevance, scale.usual):
                 return [NOT_FOUND]
         return list(_written(chosen, context))
+
+    async def choose_read(
+        self, question: Question, context: Context, scale: Scale
+    ) -> tuple[Sequence[AnswerCandidate], Mapping[AnswerCandidate, float]]:
+        """Return the sentences to say, the likeliest first, and what was read of all.
+
+        A row of figures is read when it would be said first: the model knows whether it has to do with the
+        question, and hardly which of its kind answers. Such a reading is returned only where it is too low.
+        """
+        readings = await self.read(question, context, scale)
+        chosen = choose(question.text, context, readings=readings)
+        if scale is not ENGLISH:
+            return chosen, readings
+        relevance = most_relevant(context.passages)
+        for _ in range(MOST_READ):
+            if not chosen or chosen[0] in readings:
+                break
+            row = await self._read_row(question, context, chosen[0])
+            if row is None or answers(relevance, row, question.min_relevance, ROWS):
+                break
+            readings = {**readings, chosen[0]: row}
+            chosen = choose(question.text, context, readings=readings)
+        return chosen, readings
 
     async def read(
         self, question: Question, context: Context, scale: Scale
@@ -110,14 +135,25 @@ class ExtractiveSynthesizer:
         below = [one for one in candidates[MOST_READ:] if not named.isdisjoint(identifiers_in(one.heading))]
         likeliest = [*candidates[:MOST_READ], *below[:MOST_BELOW]]
         told = [one for one in likeliest if not _has_figures(one, context)]
-        tell = tell_field if scale is ENGLISH else str
-        texts = [below_heading(one.heading, tell(_without_bars(one.text))) for one in told]
+        texts = [_to_read(one, english=scale is ENGLISH) for one in told]
         logits = await self._reader.read(question, texts, english=scale is ENGLISH)
         return dict(zip(told, logits, strict=True)) if logits else NOT_READ
 
+    async def _read_row(self, question: Question, context: Context, one: AnswerCandidate) -> float | None:
+        """Read a row of figures; None for anything else, and where that cannot be done now."""
+        if self._reader is None or not _has_figures(one, context):
+            return None
+        logits = await self._reader.read(question, [_to_read(one, english=True)])
+        return logits[0] if logits else None
+
+
+def _to_read(one: AnswerCandidate, *, english: bool) -> str:
+    text = _without_bars(one.text)
+    return below_heading(one.heading, tell_field(text) if english else text)
+
 
 def _has_figures(one: AnswerCandidate, context: Context) -> bool:
-    """Tell whether it is a row of figures, of which the model has read none."""
+    """Tell whether it is a row of figures, of which the model has learnt none."""
     row = context.blocks[one.number - 1].content[one.unit.start : one.unit.end]
     return CELLS in row and any(map(is_figure, split_row(row)[1:]))
 

@@ -235,3 +235,17 @@ def test_a_row_of_words_is_read_as_a_sentence_is() -> None:
     question = ask_of("Who paid for the keynote of Ann Lee on the belfries of Flanders?")
     assert answer(question, PROGRAMME, reader=reading()) == NOT_FOUND
     assert "Ann Lee" in answer(question, PROGRAMME, reader=None)
+
+
+LAYOFFS = (
+    "| Company | Town | Employees |\n| --- | --- | --- |\n| Rdio, Inc. | San Francisco | 123 |\n"
+    "| Kim Lighting | City of Industry | 160 |\n| Golden Drilling | Bakersfield | 104 |"
+)
+
+
+def test_a_row_of_figures_is_said_unless_it_has_nothing_to_do_with_what_is_asked() -> None:
+    asked = "How many employees has Golden Drilling in Bakersfield?"
+    assert "104" in answer(ask_of(asked), LAYOFFS, reader=reading())
+    question = ask_of("Who signed the notice of Golden Drilling in Bakersfield?")
+    assert answer(question, LAYOFFS, reader=reading()) == NOT_FOUND
+    assert "Golden Drilling" in answer(question, LAYOFFS, reader=None)
