@@ -256,7 +256,7 @@ class Pipeline:
         """
         found, judged = await self._judge_passages(question, stages)
         two = None if question.mode == "exact" else comparison_in(question.text)
-        if two is None:
+        if two is None or not two.compared:
             found, judged = await self._look_within_named(question, found, judged, stages)
         whole = _FoundPassages.of(question, found, judged)
         if two is None or (whole.enough and not two.compared):

@@ -146,7 +146,8 @@ def scale_for(text: str, languages: Sequence[str]) -> Scale | None:
 
     text: of the question. languages: of what it is to be read beside, "" where it is unknown.
     """
-    if asks_for_overview(text) or comparison_in(text) is not None:
+    two = comparison_in(text)
+    if asks_for_overview(text) or (two and two.compared):
         return None
     asked, written = set(detect_question_languages(text)), {one for one in languages if one}
     if asked | written <= {"en"}:

@@ -136,6 +136,7 @@ def test_what_no_sentence_answers_stays_irrelevant() -> None:
         ("belfry Ghent height", ["en"], None),
         ("Ist der Belfried von Gent alt?", ["de"], None),
         ("Summarize what the report says about Ghent.", ["en"], None),
+        ("When did Jan of Ghent and Willem of Bruges found the guild?", ["en"], ENGLISH),
         ("What is the difference between Ghent and Bruges?", ["en"], None),
         ("Qui a dessiné le beffroi ?", ["fr"], None),
     ],
