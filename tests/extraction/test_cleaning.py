@@ -164,3 +164,19 @@ def test_the_work_is_linear_in_the_text(routine: Callable[[str], object], unit: 
 
     small = min(cpu(50_000) for _ in range(3))
     assert cpu(400_000) < 30 * small + 0.2  # a quadratic routine would need 64 times as much
+
+
+def test_each_field_of_a_form_is_a_line():
+    """Though some of them fill the width of the page, as a line of a paragraph does."""
+    form = [
+        "Survey record: 10071",
+        "Survey coordinator: William Leacock (Wildlife Biologist)",
+        "E-mail: leacock@refuges.example",
+        "Frequency: recurring, every year",
+    ]
+    assert cleaned("\n".join(form)).split("\n") == form
+
+
+def test_a_paragraph_in_which_a_line_begins_as_a_field_does_is_whole():
+    paragraph = "The keeper has a duty on each and every day of the year, under\nLamp: he lights it at dusk."
+    assert cleaned(paragraph) == paragraph.replace("\n", " ")

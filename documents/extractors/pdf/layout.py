@@ -13,6 +13,7 @@ from documents.text.characters import clean_label
 from documents.text.tables import CELLS
 
 _ITEM = re.compile(r"[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s")
+_FIELD = re.compile(r"[^\W\d_a-zß-ÿ][\w/&'’-]*(?: [\w/&'’()-]+){0,4}: \S")  # "Survey coordinator: Ann"
 _FIGURE = re.compile(r"[-–—+$€£(]*(?:\d[\d.,]*[%)\]]*|[$€£—–-])")
 _FIGURE_OR_DASH = re.compile(r"[\d$€£—–-]")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -72,7 +73,7 @@ def _column_widths(lines: Sequence[str]) -> list[int]:
 def _separator(above: str, below: str, *, width: int, wrapped: bool) -> str:
     """Return what stands between two lines: "" or a space within a paragraph, else one or two line feeds."""
     above = above.strip()
-    if _ITEM.match(below):
+    if _ITEM.match(below) or (_FIELD.match(above) and _FIELD.match(below)):
         return "\n"
     above_tabular = is_tabular(above)
     goes_on = not above_tabular and below[0].islower() and not above.endswith(_ENDS)
