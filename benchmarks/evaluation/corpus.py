@@ -99,6 +99,13 @@ class Corpus:
         )
         return Retrieval(passages, worth, self.model_name)
 
+    def retrieve_within(
+        self, question: str, document_id: UUID, among: Sequence[int] | None = None
+    ) -> Retrieval:
+        """The same of one document. among: as `retrieve` takes it."""
+        places = range(len(self.passages)) if among is None else among
+        return self.retrieve(question, [n for n in places if self.passages[n].document_id == document_id])
+
     def _compared(self, place: int, question: np.ndarray) -> Passage:
         _, bounds, sentences = self._embedded[place]
         if bounds is None or sentences is None:

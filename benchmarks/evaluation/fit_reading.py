@@ -26,11 +26,12 @@ from benchmarks.evaluation.fit_relevance import THRESHOLD
 from benchmarks.evaluation.fit_sentences import CANDIDATES, TOP_K
 from benchmarks.evaluation.sets import ARTICLES, Sets, holds, in_section, rows, vectors_of
 from rag.context.fitting import assemble
-from rag.context.selection import distinct
+from rag.context.selection import distinct, merge_rest
 from rag.evaluation.question_files import parse_objects
 from rag.evaluation.scoring import is_correct
 from rag.evaluation.types import Case
 from rag.extracting.selection import NOT_READ, choose, options_of, weights_for
+from rag.question_forms import document_named_in
 from rag.ranking.logits import logit_of
 from rag.relevance.assessment import assess
 from rag.relevance.fitting import FOLDS
@@ -110,17 +111,31 @@ class Part:
     def retrieve(self, question: str, candidates: int) -> Retrieval:
         return self._corpus.retrieve(question, self._among, candidates)
 
+    def retrieve_within(self, question: str, document_id: UUID) -> Retrieval:
+        return self._corpus.retrieve_within(question, document_id, self._among)
+
 
 def read(setting: str, row: dict, corpus: Corpus | Part, reader: ExtractiveSynthesizer) -> Read:
     answerable = row["kind"] == "answerable"
     asking = {**row, "kind": "answerable", "answers": row["answers"] if answerable else NOWHERE}
     (case,) = parse_objects([asking])
-    question = Question(case.question, (UUID(int=1),), TOP_K)
-    ranked = asyncio.run(
-        SentenceReranker().rerank(question, corpus.retrieve(case.question, candidates=CANDIDATES))
-    )
     document = str(row.get("doc") or row.get("source_file"))
-    return read_found(setting, document, case if answerable else None, case.question, ranked, reader)
+    judged = search(case.question, corpus)
+    return read_found(setting, document, case if answerable else None, case.question, judged, reader)
+
+
+def search(text: str, corpus: Corpus | Part) -> Retrieval:
+    """Return what is found for a question, in order and judged, as the pipeline has it."""
+    whole = _judge(text, corpus.retrieve(text, candidates=CANDIDATES))
+    named = document_named_in(text, whole)
+    if named is None:
+        return whole
+    return merge_rest(whole, _judge(named.rest, corpus.retrieve_within(named.rest, named.document_id)))
+
+
+def _judge(text: str, found: Retrieval) -> Retrieval:
+    question = Question(text, (UUID(int=1),), TOP_K)
+    return assess(text, asyncio.run(SentenceReranker().rerank(question, found)), None)
 
 
 def read_found(
@@ -128,12 +143,12 @@ def read_found(
     document: str,
     case: Case | None,
     asked: str,
-    ranked: Retrieval,
+    judged: Retrieval,
     reader: ExtractiveSynthesizer,
 ) -> Read:
     """Read what was found for a question. case: what it expects; None if the document does not answer."""
     question = Question(asked, (UUID(int=1),), TOP_K)
-    best = list(distinct(assess(asked, ranked, None).passages))[:TOP_K]
+    best = list(distinct(judged.passages))[:TOP_K]
     relevant = [one for one in best if one.relevance >= THRESHOLD]
     context = assemble(relevant or best)
     scale = scale_for(asked, [block.language for block in context.blocks])

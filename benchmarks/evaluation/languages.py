@@ -170,7 +170,7 @@ class Case:
     def read(self, reader: ExtractiveSynthesizer) -> Read:
         case = self._expected if self.kind == "answerable" else None
         setting = f"{self.asked} {self.of} {self.kind}"
-        return read_found(setting, self.row["doc"], case, self.row["question"], self.found, reader)
+        return read_found(setting, self.row["doc"], case, self.row["question"], self._judged, reader)
 
     def is_right(self, answer: str) -> bool:
         return is_correct(self._expected, answer)
