@@ -1,7 +1,11 @@
 """The numbers that drafts print beside their lines are no part of the text, and no column of a table."""
 
+import time
+
 import pytest
 
+from documents.extractors.pdf.line_numbers import drop_line_numbers
+from documents.extractors.pdf.pages import RawPage
 from documents.extractors.pdf.reader import read_pdf
 from documents.extractors.pdf.view import read_layout
 from documents.viewing.alignment import PageAlignment
@@ -63,3 +67,14 @@ def test_numbers_that_say_something_stay(lines: list[str]):
     text = read_pdf(typeset(numbered(lines, 1)), reader="auto").text
 
     assert all(str(n) in text.split() for n in range(1, len(lines) + 1))
+
+
+def test_a_page_of_a_hundred_thousand_numbered_lines_takes_linear_time():
+    def seconds(lines: int) -> float:
+        page = RawPage("\n".join(f"{n} goes on" for n in range(lines)), [None] * lines, 800.0)
+        started = time.process_time()
+        (shorter,) = drop_line_numbers([page])
+        assert shorter.text == "\n".join(["goes on"] * lines)
+        return time.process_time() - started
+
+    assert min(seconds(80_000) for _ in range(3)) < 16 * min(seconds(10_000) for _ in range(3))

@@ -55,20 +55,24 @@ def _are_of_lines(text: str, run: Sequence[re.Match[str]]) -> bool:
 
 def _without(page: RawPage, run: Sequence[re.Match[str]]) -> RawPage:
     """Return the page without these numbers; the gaps of its lines stay where they are in the text."""
-    parts, done = [], 0
-    for match in run:
-        parts.append(page.text[done : match.start()])
-        done = match.end()
-    styles, start, numbers = [], 0, [match.span() for match in run]
-    for line, style in zip(page.text.split("\n"), page.styles, strict=False):
-        end = start + len(line)
-        inside = [(first - start, last - start) for first, last in numbers if start <= first < end]
-        styles.append(_moved(style, inside) if style and inside else style)
+    parts, done, start, place = [], 0, 0, 0
+    styles = list(page.styles)
+    for number, line in enumerate(page.text.split("\n")):
+        end, inside = start + len(line), []
+        while place < len(run) and run[place].start() < end:
+            first, last = run[place].span()
+            parts.append(page.text[done:first])
+            inside.append((first - start, last - start))
+            done, place = last, place + 1
+        if inside and number < len(styles):
+            styles[number] = _moved(styles[number], inside)
         start = end + 1
     return replace(page, text="".join([*parts, page.text[done:]]), styles=styles)
 
 
-def _moved(style: LineStyle, left_out: Sequence[tuple[int, int]]) -> LineStyle:
+def _moved(style: LineStyle | None, left_out: Sequence[tuple[int, int]]) -> LineStyle | None:
+    if style is None:
+        return None
     gaps = [
         replace(gap, index=gap.index - sum(last - first for first, last in left_out if last <= gap.index))
         for gap in style.gaps
