@@ -22,8 +22,8 @@ def test_log_in_ask_and_log_out(make_stack: MakeStack, open_page: OpenPage):
 
     def log_in_on_page(name: str):
         page = open_page(stack, "/", expected=REFUSED)
-        page.wait_for_url("**/login?next=%2F")
-        page.get_by_label("Name of the account").fill(name)
+        page.get_by_label("Name of the account").fill(name)  # each request that was refused leads there
+        assert page.url.endswith("/login?next=%2F")
         page.get_by_label("Password").fill(PASSWORD)
         page.keyboard.press("Enter")
         page.get_by_text(name, exact=True).wait_for()
