@@ -4,11 +4,12 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from knowlex.base.errors import KnowlexError, SynthesisFailed
 from rag.citations.checker import CheckedReply, Checker
@@ -41,9 +42,9 @@ from rag.protocols import (
 from rag.question_forms import comparison_in, document_named_in, question_without_frame
 from rag.ranking.sentences import with_sentences
 from rag.types.answer import Answer, Event, Reason, Sources, Started, Synthesis, Usage
-from rag.types.context import Context, Half, Room
+from rag.types.context import Context, Half, Place, Room
 from rag.types.question import Question
-from rag.types.retrieval import Retrieval, SearchResult, Trail
+from rag.types.retrieval import Passage, Retrieval, SearchResult, Trail
 
 log = logging.getLogger(__name__)
 LEAST_S = 1.0  # of the deadline, for a second reply to be worth asking for
@@ -296,8 +297,27 @@ class Pipeline:
             return found, judged
         merged = merge_rest(judged, await self._judge_found(rest, within, stages))
         known = {passage.chunk_id for passage in judged.passages}
-        new = (passage for passage in merged.passages if passage.chunk_id not in known)
-        return replace(found, passages=(*found.passages, *new)), merged
+        new = [passage for passage in merged.passages if passage.chunk_id not in known]
+        distances = await stages.of("retrieve", self._distances_of(new, question, found))
+        passages = tuple(
+            one if one.chunk_id in known else one._replace(distance=distances[one.chunk_id])
+            for one in merged.passages
+            if one.chunk_id in known or one.chunk_id in distances
+        )
+        new = [one for one in passages if one.chunk_id not in known]
+        return replace(found, passages=(*found.passages, *new)), replace(merged, passages=passages)
+
+    async def _distances_of(
+        self, passages: Sequence[Passage], question: Question, found: Retrieval
+    ) -> dict[UUID, float | None]:
+        """Return the distances to the question of passages that were found for another text, by chunk; of
+        those that can be looked up now.
+        """
+        if not passages or not can(self._retriever, Completing):
+            return {}
+        places = [Place(passage.document_id, passage.chunk_index) for passage in passages]
+        looked_up = await self._retriever.neighbours(question, found, places)
+        return {passage.chunk_id: passage.distance for passage in looked_up}
 
     async def _judge_passages(self, question: Question, stages: StageTimes) -> tuple[Retrieval, Retrieval]:
         """Return what was found, and the same reranked, with its relevance."""

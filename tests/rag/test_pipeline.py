@@ -17,7 +17,7 @@ from rag.protocols import Synthesizer
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types.answer import Answer, Source, Sources, Synthesis, Usage
 from rag.types.claims import Claim, Judgement
-from rag.types.context import Block, Context, Room
+from rag.types.context import Block, Context, Place, Room
 from rag.types.question import Question
 from rag.types.retrieval import Passage, Retrieval
 from tests.rag.factory import (
@@ -323,3 +323,35 @@ async def test_a_question_that_names_a_document_is_answered_though_the_second_se
 
     assert retriever.rests == ["Which facts of the are true?"]
     assert answer.answered
+
+
+class OfOneDocument(CannedRetriever):
+    """Finds three of a document's passages for the question, and two more of it for the rest."""
+
+    OWN = {"document_id": UUID(int=1), "document_name": "harbour-pilots.pdf"}
+    KNOWN = {4: 0.7}  # distance to the question; nobody can say that of the fifth
+
+    async def retrieve(self, question: Question) -> Retrieval:
+        words = question_lexemes(question.text, [""])[""]
+        found = tuple(passage(n, score=5.0, **self.OWN) for n in (1, 2, 3))
+        return Retrieval(found, dict.fromkeys(words, 1.0), reranker="sentence")
+
+    async def retrieve_within(self, question: Question, document_id: UUID) -> Retrieval:
+        found = tuple(passage(n, score=13.0 - n, distance=0.1, **self.OWN) for n in (4, 5))
+        return Retrieval(found, reranker="sentence")
+
+    async def neighbours(
+        self, question: Question, found: Retrieval, places: Sequence[Place]
+    ) -> tuple[Passage, ...]:
+        known = (n for n in self.KNOWN if any(place.chunk_index == n for place in places))
+        return tuple(passage(n, distance=self.KNOWN[n], **self.OWN) for n in known)
+
+
+async def test_what_the_rest_of_a_question_finds_has_its_distance_to_the_whole():
+    pipeline = Pipeline(OfOneDocument(), KeepOrder(), as_given, CannedSynthesizer("x"))
+
+    result = await pipeline.search(question("Which facts of the harbour pilots are true?"))
+
+    first = result.passages[0]
+    assert (first.chunk_index, first.distance) == (4, 0.7)
+    assert {one.chunk_index for one in result.passages} == {1, 2, 3, 4}
