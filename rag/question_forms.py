@@ -97,6 +97,7 @@ def _frame(language: str) -> frozenset[str]:
     return frozenset(lexemes(_FRAME, language))
 
 
+LONGEST = 500  # characters of a question that is looked at
 FIRST, MOST = 5, 3  # best passages, and how many of them are of the document that is named
 LEAST_OF_NAME = 1 / 3  # of its words stand in the question
 LEAST_OF_QUESTION = 0.2  # of its idf mass names the document
@@ -137,8 +138,6 @@ def _without_words(text: str, words: frozenset[str], language: str) -> str:
     tokens = [(token, frozenset(lexemes(token, language))) for token in _TOKEN.findall(text)]
     return " ".join(token for token, held in tokens if not held or not held <= words)
 
-
-LONGEST = 500  # characters of a question that is looked at
 
 _AND, _OR = r"\s+(?:and|und|et|y|e)\s+", r",?\s+(?:or|oder|ou|o)\s+"
 _WITH = r"\s+(?:and|with|to|against|und|mit|et|avec|y|con)\s+"
