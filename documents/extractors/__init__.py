@@ -15,6 +15,7 @@ Layers, from above
     `pdf`           the reader of PDFs
         `reader`        two libraries, and whose page is kept
         `pdfium`, `pypdf_reader`, `pages`   the libraries behind one protocol
+        `rulings`, `ruled_tables`   ruling lines -> grids, and the letters in the order of their cells
         `structure`, `heading_detection`, `layout`   lines -> paragraphs, headings, tables and lists
     `composer`, `decoding`, `cleaning`, `packages`   what readers share
     `job`, `failures`   what is to be read, within which limits, and how it fails

@@ -25,6 +25,7 @@ _NEGATIVE = re.compile(
 )  # as accounts write it
 _NUMBER_STOP = re.compile(r"^(\w+ [\w.-]*\d)\. ")  # "Table 2. Actual numbers": no sentence ends there
 _RULE = re.compile(r"[\s|:=-]*")  # Markdown's line below the head
+_COUNT = re.compile(r"\b(?:nos?|nr|núm|n)\.$", re.IGNORECASE)  # "Respondents: no."
 _NEXT_GROUP = re.compile(r"total\b|summe\b|gesamt", re.IGNORECASE)
 
 
@@ -114,25 +115,40 @@ def is_figure(cell: str) -> bool:
 
 
 def is_sentence(cell: str) -> bool:
-    return cell.endswith(".") and len(cell.split()) >= LEAST_SENTENCE
+    return cell.endswith(".") and not _COUNT.search(cell) and len(cell.split()) >= LEAST_SENTENCE
 
 
 def read_rows(text: str, spans: Sequence[tuple[int, int]], head: TableHead) -> Iterator[tuple[int, TableRow]]:
-    """Yield the rows among the spans, with the place of each; lines of the head are none."""
+    """Yield the rows among the spans, with the place of each; lines of the head are none.
+
+    A row with words and an empty first cell belongs to the row above, whose first cell goes over both.
+    """
     known = f"{head.title}\n{' '.join(head.columns)}".casefold()
-    group = ""
+    group = name = ""
     for place, (start, end) in enumerate(spans):
         line = text[start:end]
         if not is_row(line):
             group = line if _is_group(line) and line.casefold() not in known else ""
+            name = ""
             continue
         cells = split_row(line)
-        if all(cell.casefold() in known for cell in cells) or not _NAMES_ROW.search(cells[0]):
+        if not has_text(cells[0]) and any(map(_LETTER.search, cells[1:])):
+            cells = (name, *cells[1:])
+        if all(cell.casefold() in known for cell in cells) or not _has_name(cells, head):
             continue
+        name = cells[0]
         if any(cells[1:]):
             yield place, TableRow(start, end, group, cells)
         if _NEXT_GROUP.match(cells[0]):
             group = ""
+
+
+def _has_name(cells: Sequence[str], head: TableHead) -> bool:
+    """Tell if its first cell names a row, or is of a column with a name in a row that has words."""
+    if _NAMES_ROW.search(cells[0]):
+        return True
+    named = has_text(cells[0]) and any(head.columns[:1]) and len(head.columns) >= len(cells)
+    return named and any(map(_LETTER.search, cells[1:]))
 
 
 def _is_group(line: str) -> bool:
@@ -162,7 +178,8 @@ def says_row(text: str, row: TableRow, head: TableHead) -> bool:
 
 def _name_row(row: TableRow, head: TableHead) -> str:
     title = _NUMBER_STOP.sub(r"\1: ", head.title)
-    parts = (_NOTE.sub("", part).rstrip(": ") for part in (title, row.group, row.cells[0]))
+    column = "" if _NAMES_ROW.search(row.cells[0]) or not head.columns else head.columns[0]
+    parts = (_NOTE.sub("", part).rstrip(": ") for part in (title, row.group, column, row.cells[0]))
     return ": ".join(filter(None, parts))
 
 

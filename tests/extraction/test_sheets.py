@@ -220,3 +220,16 @@ def test_a_head_of_several_rows_names_each_column_whole() -> None:
 def test_rows_that_may_be_no_head_stay_rows(rows: list[list[Any]]) -> None:
     (draft,) = chunks(read_xlsx(workbook(People=rows)))
     assert len(draft.content.splitlines()) == 3
+
+
+def test_a_blank_column_between_two_halves_of_a_table_parts_no_heads() -> None:
+    votes = [
+        ["", "Clear", "", "", "All", ""],
+        ["", "Yes, no.", "%", "", "Number that took part, no.", "%"],
+        ["North", 12, 60, "", 20, 79],
+        ["South", 22, 55, "", 40, 81],
+    ]
+    (draft,) = chunks(read_xlsx(workbook(Votes=votes)))
+    assert draft.table is not None
+    assert draft.table.columns == ("", "Clear Yes, no.", "Clear %", "All Number that took part, no.", "All %")
+    assert draft.content.endswith("South | 22 | 55 | 40 | 81")

@@ -21,6 +21,16 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """A line from one point to another, in points from the page's lower left corner."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
     """A grey image over the whole page. grey: width * height bytes, rows from the top."""
 
@@ -29,7 +39,7 @@ class Picture:
     grey: bytes
 
 
-def typeset(*pages: Sequence[Words] | Picture, title: str = "") -> bytes:
+def typeset(*pages: Sequence[Words | Rule] | Picture, title: str = "") -> bytes:
     objects = Objects()
     catalog, tree, light, bold, info = (objects.reserve() for _ in range(5))
     numbers = [_page(objects, page, tree, (light, bold)) for page in pages]
@@ -56,7 +66,7 @@ def column(*parts: Words | str, top: float = 740, size: float = 11, leading: flo
     return placed
 
 
-def _page(objects: Objects, page: Sequence[Words] | Picture, tree: int, fonts: tuple[int, int]) -> int:
+def _page(objects: Objects, page: Sequence[Words | Rule] | Picture, tree: int, fonts: tuple[int, int]) -> int:
     if isinstance(page, Picture):
         image = _stream(
             objects,
@@ -66,16 +76,20 @@ def _page(objects: Objects, page: Sequence[Words] | Picture, tree: int, fonts: t
         )
         drawn, resources = f"{WIDTH} 0 0 {HEIGHT} 0 0 cm /I Do", f"/XObject << /I {image} 0 R >>"
     else:
-        drawn = "\n".join(
-            f"BT /F{int(words.bold)} {words.size} Tf {words.x} {words.y} Td ({escaped(words.text)}) Tj ET"
-            for words in page
-        )
+        drawn = "\n".join(map(_draw, page))
         resources = f"/Font << /F0 {fonts[0]} 0 R /F1 {fonts[1]} 0 R >>"
     content = _stream(objects, drawn.encode("latin-1", "replace"))
     return objects.add(
         f"<< /Type /Page /Parent {tree} 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] "
         f"/Resources << {resources} >> /Contents {content} 0 R >>"
     )
+
+
+def _draw(thing: Words | Rule) -> str:
+    if isinstance(thing, Rule):
+        return f"{thing.x0} {thing.y0} m {thing.x1} {thing.y1} l S"
+    font = f"/F{int(thing.bold)} {thing.size} Tf"
+    return f"BT {font} {thing.x} {thing.y} Td ({escaped(thing.text)}) Tj ET"
 
 
 def _stream(objects: Objects, data: bytes, extra: str = "") -> int:

@@ -22,7 +22,9 @@ _MAX_ROWS = 2**20  # of a sheet, in Excel
 
 
 class _Table(NamedTuple):
-    """titles: the lines above, rows of one cell. rows: at least one. margin: blank columns before them."""
+    """titles: the lines above, rows of one cell. rows: at least one. margin: blank columns before them; those
+    between them are left out.
+    """
 
     titles: list[Row]
     rows: list[Row]
@@ -60,7 +62,7 @@ def _compose_table(
 
 
 def _split_tables(rows: Iterable[Row]) -> Iterator[_Table]:
-    """Yield what stands between blank rows, without the columns on the left that are blank in all of it."""
+    """Yield what stands between blank rows, without the columns that are blank in all of it."""
     table: list[Row] = []
     size = 0
     for number, cells in rows:
@@ -82,7 +84,14 @@ def _split_tables(rows: Iterable[Row]) -> Iterator[_Table]:
 
 def _make_table(rows: list[Row]) -> _Table:
     margin = min(next(place for place, cell in enumerate(cells) if has_text(cell)) for _, cells in rows)
-    rows = [(number, cells[margin:]) for number, cells in rows] if margin else rows
+    blank = set(range(max(len(cells) for _, cells in rows)))
+    for _, cells in rows:
+        blank -= {place for place in blank if place < len(cells) and has_text(cells[place])}
+    if blank:
+        rows = [
+            (number, [cell for place, cell in enumerate(cells) if place not in blank])
+            for number, cells in rows
+        ]
     count = next((place for place, (_, cells) in enumerate(rows) if len(cells) > 1), 0)
     count = count if count <= _MAX_TITLE_ROWS else 0
     return _Table(rows[:count], rows[count:], margin)

@@ -114,7 +114,7 @@ def _iter_candidates(pages: Sequence[RawPage], body: _BodyStyle) -> Iterator[_St
         for number, (text, style) in enumerate(styled):
             before = styled[number - 1][1] if number else None
             below_text, below = styled[number + 1] if number + 1 < len(styled) else ("", None)
-            if not _differs_from_body(style, body):
+            if not _differs_from_body(style, body) or style.table is not None:
                 continue
             if style.is_level_with(before) or style.is_level_with(below):
                 continue

@@ -21,6 +21,7 @@ class LineStyle:
     size: of the printed letters, in points. left, right, baseline: from the lower left.
 
     gaps: wide spaces between what may be the cells of a row, in order; () for a line of plain text.
+    table: the number on the page of the ruled table whose row it is; its gaps are where the cells begin.
     """
 
     size: float
@@ -29,6 +30,7 @@ class LineStyle:
     right: float
     baseline: float
     gaps: tuple[Gap, ...] = ()
+    table: int | None = None
 
     def is_level_with(self, other: "LineStyle | None") -> bool:
         """Tell if both stand at one height, as the cells of a row do, or the lines of two columns."""

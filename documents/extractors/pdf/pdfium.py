@@ -21,6 +21,8 @@ from documents.extractors.failures import (
 )
 from documents.extractors.pdf.pages import MAX_OUTLINE_DEPTH, Gap, LineStyle, OutlineEntry, RawPage
 from documents.extractors.pdf.right_to_left import has_right_to_left, order_letters
+from documents.extractors.pdf.ruled_tables import ArrangedLine, arrange_lines, write_lines
+from documents.extractors.pdf.rulings import find_grids
 from documents.text.characters import has_text
 from documents.types import PagePicture
 
@@ -125,6 +127,22 @@ def read_edges(handle: raw.FPDF_TEXTPAGE, index: int) -> tuple[float, float]:
     return _left.value, _right.value
 
 
+def arrange_tables(page: PdfPage, text_page: PdfTextPage, text: str) -> list[ArrangedLine] | None:
+    """Return the lines of a page in the order of its ruled tables; None where it has none, is read from the
+    right, or its text has not one character for each letter.
+    """
+    if has_right_to_left(text) or len(text) != text_page.count_chars():
+        return None
+    grids = find_grids(page)
+    return arrange_lines(text, grids, lambda place: _read_box(text_page.raw, place)) if grids else None
+
+
+def _read_box(handle: raw.FPDF_TEXTPAGE, index: int) -> tuple[float, float, float, float]:
+    """Return (left, right, bottom, top) of a letter, zeros where it has none."""
+    left, right = read_edges(handle, index)
+    return (left, right, _bottom.value, _top.value) if right > left else (0.0, 0.0, 0.0, 0.0)
+
+
 def _is_bold(handle: raw.FPDF_TEXTPAGE, index: int) -> bool:
     """Judge by the font's weight, or its name: a subset of a font often has no weight."""
     if raw.FPDFText_GetFontWeight(handle, index) >= _BOLD_WEIGHT:
@@ -213,6 +231,11 @@ class PdfiumReader:
             if not has_text(text):  # letters without meaning are U+FFFE, which would be taken for hyphens
                 return RawPage("", pictures=has_visible_content(page))
             styles = read_line_styles(text_page, text)
+            arranged = arrange_tables(page, text_page, text) if styles else None
+            if arranged:
+                text, styles = write_lines(
+                    arranged, text, styles, lambda place: _read_box(text_page.raw, place)
+                )
             if has_right_to_left(text) and len(text) == text_page.count_chars():
                 text, _ = order_letters(text, lambda place: read_edges(text_page.raw, place))
             return RawPage(text, styles, page.get_height())

@@ -175,10 +175,21 @@ def _join_pages(
     apart: list[dict[str, int]] = [{} for _ in pages]
     for number, heading in enumerate(detected):
         apart[heading.page_index] |= dict.fromkeys(heading.lines, number)
-    return [_join_page(page, own) for page, own in zip(pages, apart, strict=True)]
+    joined = []
+    head = None
+    for page, own in zip(pages, apart, strict=True):
+        text, blocks, head = _join_page(page, own, head)
+        joined.append((text, blocks))
+    return joined
 
 
-def _join_page(page: RawPage, apart: Mapping[str, int]) -> tuple[str, list[Block]]:
+def _join_page(
+    page: RawPage, apart: Mapping[str, int], above: TableHead | None
+) -> tuple[str, list[Block], TableHead | None]:
+    """Return the page's text, its blocks, and the head of the table that ends it.
+
+    above: that of the page before; the table that this page begins with may go on with it.
+    """
     parts: list[str] = []
     blocks: list[Block] = []
     length = done = 0
@@ -194,12 +205,16 @@ def _join_page(page: RawPage, apart: Mapping[str, int]) -> tuple[str, list[Block
 
     for table in find_tables(page):
         append(join_paragraphs(clean_page(mark_cells(page.cut(done, table.first))), apart))
-        rows = (clean_page(row).strip() for row in table.rows)
+        if not parts and table.goes_on_from(above):
+            table.head = above
+        rows = (" ".join(clean_page(row).split()) for row in table.rows)  # a word at a line's end ends none
         append("\n".join(row for row in rows if row), table.head, table=True)
         done = table.last + 1
     rest = page.cut(done, len(page.styles)) if done else page
+    tables = len(parts)
     append(join_paragraphs(clean_page(mark_cells(rest)), apart))
-    return "\n\n".join(parts), blocks
+    last = blocks[-1].head if blocks and len(parts) == tables and done else None
+    return "\n\n".join(parts), blocks, last
 
 
 def _locate_detected(

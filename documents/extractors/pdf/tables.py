@@ -1,20 +1,21 @@
-"""Tables of a PDF page, by the alignment of what its lines hold: rows of figures, and heads above them.
+"""Tables of a PDF page: what ruling lines part into cells, and rows of figures that are aligned below heads.
 
-A row of figures is a line with wide gaps whose cells behind the first are figures. Rows below each other
-whose figures stand in the same columns are a table; the lines above it that stand over the columns are their
-heads, and the short lines above those its title. The words keep their order, so that quotes stay exact: only
-` | ` comes between the cells, also for an empty one, so that the place of a cell in its row tells its column.
+The rows of a ruled table come in order, with their cells; its first rows may be its head. Of others, a row of
+figures is a line with wide gaps whose cells behind the first are figures. Rows below each other whose figures
+stand in the same columns are a table; the lines above it that stand over the columns are their heads, and the
+short lines above those its title. The words keep their order, so that quotes stay exact: only ` | ` comes
+between the cells, also for an empty one, so that the place of a cell in its row tells its column.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from documents.extractors.pdf.pages import LineStyle, RawPage
 from documents.text.characters import clean_label
-from documents.text.tables import CELLS
+from documents.text.tables import CELLS, join_heads, read_head
 from documents.types import TableHead
 
 _SIGN = r"(?:US\$|C\$|A\$|[$€£¥₹])"
@@ -125,29 +126,73 @@ class _Line:
 class PageTable:
     """A table on a page: lines `first` to `last` of its text, both included.
 
-    rows: its lines, with ` | ` between the cells. head: None where nothing stands above the columns.
+    rows: its lines, with ` | ` between the cells. head: None where nothing stands above the columns. width:
+    the number of its columns.
     """
 
     first: int
     last: int
+    width: int
     rows: list[str] = field(default_factory=list)
     head: TableHead | None = None
 
+    def goes_on_from(self, head: TableHead | None) -> bool:
+        """Tell if it can be the rest of a table that has such a head: it has none itself."""
+        named = self.head is not None and any(self.head.columns)
+        return head is not None and not named and len(head.columns) == self.width
+
 
 def find_tables(page: RawPage) -> list[PageTable]:
-    """Return the tables of figures in reading order; none where the library tells no positions."""
+    """Return the tables in reading order; none where the library tells no positions."""
     if not any(style and style.gaps for style in page.styles):
         return []
-    lines = _join_level(page)
     tables: list[PageTable] = []
+    above: list[_Line] = []
+    for table, group in groupby(_join_level(page), key=lambda line: line.style.table):
+        lines = list(group)
+        if table is None:
+            tables += _find_aligned(lines)
+        else:
+            tables.append(_read_ruled(lines, above, tables[-1].last if tables else -1))
+        above = lines
+    return tables
+
+
+def _find_aligned(lines: Sequence[_Line]) -> Iterator[PageTable]:
     done = 0
     for first, last in _iter_runs(lines):
         first = max(first, done)
         table = _build(lines, done, first, last) if first <= last else None
         if table:
-            tables.append(table)
+            yield table
             done = last + 1
-    return tables
+
+
+def _read_ruled(rows: Sequence[_Line], above: Sequence[_Line], done: int) -> PageTable:
+    """Read a ruled table. above: the lines before it. done: the last one that is of a table already."""
+    free = [line for line in above if line.first > done]
+    title, begin = _find_title([*free, *rows], 0, len(free))
+    titles = free[begin:] if title else []
+    table = PageTable(titles[0].first if titles else rows[0].first, rows[-1].last, len(rows[0].cells))
+    table.rows = [line.text for line in titles] + [
+        _write_cells([cell.text for cell in row.cells]) for row in rows
+    ]
+    cells = join_heads([[cell.text for cell in row.cells] for row in rows])
+    if len(cells) < len(rows) or _names_columns(rows):
+        table.head = read_head(title, cells[0])
+    if table.head is None and title:
+        table.head = TableHead(clean_label(title), ())
+    return table
+
+
+def _names_columns(rows: Sequence[_Line]) -> bool:
+    """Tell if the first row differs from the others: in bold, or by words above figures; of more than two
+    columns it is taken to.
+    """
+    head, *body = rows
+    if len(head.cells) > 2 or (head.style.bold and not any(row.style.bold for row in body)):
+        return True
+    return all(_is_figure(cell) for row in body for cell in row.cells[1:])
 
 
 def _is_figure(cell: Cell) -> bool:
@@ -170,13 +215,20 @@ def _join_level(page: RawPage) -> list[_Line]:
             continue
         cells = list(_cut(text, style))
         last = lines[-1] if lines else None
-        if last and last.last == number - 1 and style.is_level_with(last.style) and style.left > last.right:
+        own = style.table is None and (last is None or last.style.table is None)
+        if (
+            own
+            and last
+            and last.last == number - 1
+            and style.is_level_with(last.style)
+            and style.left > last.right
+        ):
             last.last = number
             last.cells += cells
         else:
             lines.append(_Line(number, number, style, cells))
     for line in lines:
-        if len(line.cells) > 1:
+        if len(line.cells) > 1 and line.style.table is None:
             line.cells = _join_signs(line.cells)
     return lines
 
@@ -268,7 +320,7 @@ def _build(lines: Sequence[_Line], done: int, first: int, last: int) -> PageTabl
         return None
     title, begin = _find_title(lines, done, top)
     heads = [*_find_heads_elsewhere(lines, top, last, columns), *heads]
-    table = PageTable(lines[begin].first, lines[last].last)
+    table = PageTable(lines[begin].first, lines[last].last, len(columns) + 1)
     units = [cell.text for line in heads for cell in line.cells if _is_unit(cell)]
     title = " ".join((title, *(unit for unit in dict.fromkeys(units) if unit not in title))).strip()
     naming = [_NamingLine(line, columns) for line in heads]
@@ -520,9 +572,13 @@ def _find_title(lines: Sequence[_Line], done: int, top: int) -> tuple[str, int]:
 def _write(line: _Line, columns: Sequence[tuple[float, float]]) -> str:
     """Write a row with a cell for each column up to its last; a line without figures as it is."""
     cells = _cells_in_order(line, len(columns)) or (_place_cells(line, columns) if line.is_row else [])
-    while cells and not cells[-1]:
-        cells.pop()
-    return re.sub(r"\|  (?=\|)", "| ", CELLS.join(cells)).strip() if cells else line.text
+    return _write_cells(cells) or line.text
+
+
+def _write_cells(cells: Sequence[str]) -> str:
+    """Write the cells up to the last that has something."""
+    last = max((place for place, cell in enumerate(cells) if cell), default=-1)
+    return re.sub(r"\|  (?=\|)", "| ", CELLS.join(cells[: last + 1])).strip()
 
 
 def _cells_in_order(line: _Line, count: int) -> list[str]:

@@ -8,7 +8,7 @@ import pypdfium2
 from pypdfium2 import PdfPage, PdfTextPage, raw
 
 from documents.extractors.failures import BROKEN_PDF, MAX_TEXT_BYTES, TOO_MUCH_TEXT, Unreadable
-from documents.extractors.pdf.pdfium import NOT_DRAWN, read_edges
+from documents.extractors.pdf.pdfium import NOT_DRAWN, arrange_tables, read_edges
 from documents.extractors.pdf.right_to_left import has_right_to_left, order_letters
 from documents.types import PageLayout, PagePicture
 
@@ -54,6 +54,12 @@ def read_layout(data: bytes, number: int) -> PageLayout:
     if has_right_to_left(text):
         text, order = order_letters(text, lambda place: read_edges(text_page.raw, place))
         boxes = array("f", (edge for place in order for edge in boxes[4 * place : 4 * place + 4]))
+    arranged = arrange_tables(page, text_page, str(text_page.get_text_range()))
+    if arranged:
+        spans = [span for line in arranged for cell in line.cells for span in cell]
+        text = "".join(f"{text[slice(*span)]} " for span in spans)
+        no_extent = array("f", bytes(16))  # of the space behind each
+        boxes = array("f", b"".join((boxes[4 * a : 4 * b] + no_extent).tobytes() for a, b in spans))
     return PageLayout(number, width, height, text, boxes.tobytes())
 
 
