@@ -19,7 +19,9 @@ _AMOUNT = re.compile(rf"[$€£¥]? ?\d[\d.,]* ?(?:{_UNITS})", re.IGNORECASE)
 TITLE_CHARS = 160
 _MAX_HEAD_ROWS = 3
 LEAST_SENTENCE = 4  # words
-_NOTE = re.compile(r"(?<=\S) ?\((?:\d{1,2}|[a-z])\)(?=[\s:;,]|$)")  # "Total assets (3)"
+_NOTE = re.compile(
+    r"(?<=\S) ?\((?:\d{1,2}|[a-z])\)(?<!\([ghlmst]\))(?=[\s:;,]|$)"
+)  # "Assets (3)", not "Fat (g)"
 _NEGATIVE = re.compile(
     r"(?P<sign>(?:[$€£¥] ?)?)\((?:[$€£¥] ?)?(?P<figure>\d[\d.,']*)\)"
 )  # as accounts write it

@@ -4,17 +4,15 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from documents.text.tables import CELLS, TableRow, describe_row, is_figure, read_rows
+from documents.text.tables import CELLS
 from documents.text.terms import find_parent_item, find_term
-from documents.types import TableHead
 from embeddings.lexical.sentences import Sentence
 from rag.extracting.headings import HeadingsAbove, identifiers_in
+from rag.extracting.rows import rows_said
 from rag.extracting.sentence_form import (
-    KEPT_QUESTIONS,
     Form,
     asked_words,
     defines,
@@ -75,33 +73,6 @@ def units_of(number: int, block: Block, passages: Sequence[Passage]) -> list[Uni
         else:
             units.append(_unit(number, passage, sentence, score))
     return units
-
-
-@lru_cache(maxsize=KEPT_QUESTIONS)
-def rows_said(question: str, block: Block) -> dict[int, tuple[TableRow, str]]:
-    """Return the rows of the block's table by where each starts, with what an answer says of it.
-
-    That are title, the row's own head, what stands in the columns whose heads have most of the question's
-    words, as its year, and what says with words of the question which row it is.
-    """
-    head = TableHead.of(block.table_head)
-    if head is None:
-        return {}
-    asked = asked_words(question, block.language)
-    held = [len(words_of(name, block.language) & asked) for name in head.columns]
-    most = max(held[1:], default=0)
-    wanted = frozenset(n for n, count in enumerate(held) if n and count == most > 0)
-    rows = read_rows(block.content, analysis_in(block).spans, head)
-    return {
-        row.start: (row, describe_row(row, head, wanted and wanted | _naming(row, asked, block.language)))
-        for _, row in rows
-    }
-
-
-def _naming(row: TableRow, asked: frozenset[str], language: str) -> frozenset[int]:
-    """Return the columns in which a row has words that are asked for."""
-    cells = enumerate(row.cells[1:], start=1)
-    return frozenset(n for n, cell in cells if not is_figure(cell) and words_of(cell, language) & asked)
 
 
 def goes_on(text: str) -> bool:
@@ -346,7 +317,7 @@ def _asked_share(question: str, candidate: AnswerCandidate, block: Block) -> flo
     row = rows_said(question, block).get(candidate.unit.start)
     if row is None or expected_kinds(question) & _EXPLAINED:
         return 0.0
-    words = words_of(_BRACKETED.sub("", row[0].cells[0]), block.language) - _TOTAL
+    words = words_of(_BRACKETED.sub("", row.row.cells[0]), block.language) - _TOTAL
     share = len(words & candidate.asked) / len(words) if words else 0.0
     return share if share >= LEAST_ROW else 0.0
 
@@ -384,7 +355,7 @@ class _BlockWalk:
         written = self._block.content[unit.start : unit.end]
         code = self._code(written)
         row = self._rows.get(unit.start)
-        text = row[1] if row else " ".join(written.split())
+        text = row.text if row else " ".join(written.split())
         asked = unit.words & self._asked
         self._headings.come_to(unit.start)
         term = find_term(self._block.content, unit.start, unit.end)

@@ -14,7 +14,8 @@ from rag.context.fitting import assemble
 from rag.context.selection import distinct, most_relevant
 from rag.extracting.candidates import AnswerCandidate
 from rag.extracting.headings import identifiers_in
-from rag.extracting.selection import NOT_READ, choose, options_of, weights_for
+from rag.extracting.rows import CellTold, cells_told, rows_said, say_cells
+from rag.extracting.selection import NEARLY, NOT_READ, choose, options_of, weights_for
 from rag.prompts import NOT_FOUND
 from rag.ranking.logits import logistic
 from rag.synthesizers.sentence_reader import (
@@ -28,11 +29,15 @@ from rag.synthesizers.sentence_reader import (
     tell_field,
 )
 from rag.types.answer import EXTRACTIVE, Synthesis, Usage
-from rag.types.context import Context
+from rag.types.context import Block, Context
 from rag.types.question import Question
 from rag.types.retrieval import Retrieval
 
 MOST_READ = 4  # of the likeliest sentences...
+MOST_CELLS = 24  # of rows of figures that are read for a question
+ASKED = 0.4  # of a logit, where the head of a column is asked for
+UNREAD = -20.0  # a logit, of a row without a cell that could answer
+MOST_TOLD = 6  # of them that are said where none is asked for by its name
 MOST_BELOW = 2  # ...and of others below a heading that has an identifier of the question
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
 MAX_CHARS = 900  # of one in a script without spaces
@@ -105,21 +110,28 @@ class ExtractiveSynthesizer:
     ) -> tuple[Sequence[AnswerCandidate], Mapping[AnswerCandidate, float]]:
         """Return the sentences to say, the likeliest first, and what was read of all.
 
-        A row of figures is read when it would be said first: the model knows whether it has to do with the
-        question, and hardly which of its kind answers. Such a reading is returned only where it is too low.
+        A row of figures is read when it would be said first, cell by cell: "North: The steps are 94." Its
+        best cell tells whether it answers, and whether the head of one is asked for. Such a reading is
+        returned only where it is too low.
         """
         readings = await self.read(question, context, scale)
         chosen = choose(question.text, context, readings=readings)
         if scale is not ENGLISH:
             return chosen, readings
         relevance = most_relevant(context.passages)
-        for _ in range(MOST_READ):
-            if not chosen or chosen[0] in readings:
+        left = MOST_CELLS
+        while left > 0 and chosen and chosen[0] not in readings and _has_figures(chosen[0], context):
+            row = chosen[0]
+            block = context.blocks[row.number - 1]
+            cells = cells_told(question.text, block, row.unit.start, row.unit.end)[:left]
+            left -= max(1, len(cells))
+            logits = await self._read_cells(question, cells)
+            if logits is None:
                 break
-            row = await self._read_row(question, context, chosen[0])
-            if row is None or answers(relevance, row, question.min_relevance, ROWS):
-                break
-            readings = {**readings, chosen[0]: row}
+            best = max(logits, default=UNREAD) + ASKED * any(cell.asked for cell in cells)
+            if answers(relevance, best, question.min_relevance, ROWS):
+                return [_with_best(question, block, row, cells, logits), *chosen[1:]], readings
+            readings = {**readings, row: best}
             chosen = choose(question.text, context, readings=readings)
         return chosen, readings
 
@@ -139,12 +151,32 @@ class ExtractiveSynthesizer:
         logits = await self._reader.read(question, texts, english=scale is ENGLISH)
         return dict(zip(told, logits, strict=True)) if logits else NOT_READ
 
-    async def _read_row(self, question: Question, context: Context, one: AnswerCandidate) -> float | None:
-        """Read a row of figures; None for anything else, and where that cannot be done now."""
-        if self._reader is None or not _has_figures(one, context):
+    async def _read_cells(self, question: Question, cells: Sequence[CellTold]) -> list[float] | None:
+        """Read the cells of a row; None where that cannot be done now."""
+        if self._reader is None:
             return None
-        logits = await self._reader.read(question, [_to_read(one, english=True)])
-        return logits[0] if logits else None
+        return await self._reader.read(
+            question, [below_heading(cell.name, tell_field(cell.field)) for cell in cells]
+        )
+
+
+def _with_best(
+    question: Question,
+    block: Block,
+    row: AnswerCandidate,
+    cells: Sequence[CellTold],
+    logits: Sequence[float],
+) -> AnswerCandidate:
+    """Return a row with the cell that reads best beside those asked for by name; where none is, and they are
+    many, with those that read nearly as well.
+    """
+    said = rows_said(question.text, block).get(row.unit.start)
+    if said is None or not (said.places or len(cells) > MOST_TOLD):
+        return row
+    near = 0.0 if said.places else NEARLY
+    best = [cell.place for cell, logit in zip(cells, logits, strict=True) if logit >= max(logits) - near]
+    places = said.places | frozenset(best[:MOST_TOLD])
+    return row._replace(text=say_cells(question.text, block, row.unit.start, places))
 
 
 def _to_read(one: AnswerCandidate, *, english: bool) -> str:

@@ -47,8 +47,10 @@ def reading(folder: Path = SHIPPED) -> SentenceReader:
     return SentenceReader(folder, timeout_s=PATIENCE_S)
 
 
-def answer(question: Question, *texts: str, reader: SentenceReader | None) -> str:
-    found = judged(question.text, [passage(n, text) for n, text in enumerate(texts, start=1)])
+def answer(question: Question, *texts: str, reader: SentenceReader | None, head: tuple[str, ...] = ()) -> str:
+    """What is said of these passages. head: of the table that they are rows of, its title first."""
+    told = [passage(n, text)._replace(table_head=head) for n, text in enumerate(texts, start=1)]
+    found = judged(question.text, told)
     context = context_of([one._replace(relevance=SURE) for one in found.passages])
     return asyncio.run(ExtractiveSynthesizer(reader=reader).synthesize(question, context)).text
 
@@ -250,3 +252,46 @@ def test_a_row_of_figures_is_said_unless_it_has_nothing_to_do_with_what_is_asked
     question = ask_of("Who signed the notice of Golden Drilling in Bakersfield?")
     assert answer(question, LAYOFFS, reader=reading()) == NOT_FOUND
     assert "Golden Drilling" in answer(question, LAYOFFS, reader=None)
+
+
+CAKES_HEAD = (
+    "",
+    "Cake",
+    "Portion (g)",
+    "Energy (kcal)",
+    "Fat (g)",
+    "Sugars (g)",
+    "Protein (g)",
+    "Salt (g)",
+    "Price (GBP)",
+)
+CAKES = (
+    "Cherry slice | 136 | 409 | 26 | 22 | 5 | 1.2 | 2.10\nAlmond ring | 90 | 310 | 18 | 19 | 6 | 0.8 | 1.90"
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("How much protein is in an almond ring?", "Almond ring, Protein (g): 6 [1]"),
+        ("How many kilocalories are in a cherry slice?", "Cherry slice, Energy (kcal): 409 [1]"),
+    ],
+)
+def test_of_a_long_row_the_cell_is_said_that_is_asked_for(asked: str, told: str) -> None:
+    assert answer(ask_of(asked), CAKES, head=CAKES_HEAD, reader=reading()) == told
+
+
+def test_of_a_long_row_without_a_column_that_is_asked_for_by_name_what_reads_best_is_said() -> None:
+    said = answer(ask_of("How much does a cherry slice cost?"), CAKES, head=CAKES_HEAD, reader=reading())
+    assert said.startswith("Cherry slice, ")
+    assert "Price (GBP): 2.10" in said
+    assert said.count(";") < 6
+
+
+def test_a_row_of_other_years_is_not_said() -> None:
+    sales, head = "Lamps sold | 120 | 140\nLamps lost | 3 | 5", ("Harbour", "", "2019", "2020")
+    asked = "How many lamps were sold in 2019?"
+    assert answer(ask_of(asked), sales, head=head, reader=reading()) == "Harbour: Lamps sold, 2019: 120 [1]"
+    asked = "How many lamps were sold in 2011?"
+    assert answer(ask_of(asked), sales, head=head, reader=reading()) == NOT_FOUND
+    assert "120" in answer(ask_of(asked), sales, head=head, reader=None)

@@ -1,0 +1,125 @@
+"""The rows of tables: what an answer says of one, and the fields that its cells are. Plain Python."""
+
+import re
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from documents.text.tables import CELLS, TableRow, describe_row, is_figure, read_rows, split_row
+from documents.types import TableHead
+from rag.extracting.sentence_form import KEPT_QUESTIONS, asked_words
+from rag.ranking.sentences import analysis_in, words_of
+from rag.types.context import Block
+
+# What a unit in a column's head is called in a question.
+_UNITS = {
+    "kcal": "kilocalories calories",
+    "kj": "kilojoules",
+    "mg": "milligrams",
+    "g": "grams",
+    "kg": "kilograms",
+    "ml": "millilitres milliliters",
+    "l": "litres liters",
+    "mm": "millimetres millimeters",
+    "cm": "centimetres centimeters",
+    "km": "kilometres kilometers",
+    "min": "minutes",
+    "%": "percent percentage",
+    "$": "dollars",
+    "€": "euros",
+    "£": "pounds",
+}
+_UNIT = re.compile(r"(?<![^\W_])(?:kcal|kj|m?g|kg|m?l|[mck]m|min)(?![^\W_])|[%$€£]", re.IGNORECASE)
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+
+
+class RowSaid(NamedTuple):
+    """A row, and what an answer says of it. places: the columns that are asked for, from 1; none for all."""
+
+    row: TableRow
+    places: frozenset[int]
+    text: str
+
+
+class CellTold(NamedTuple):
+    """A cell of a row. place: its column, from 1. name: of the row. field: with the head of its column, as
+    "Steps: 94". asked: how many words of the question are in that head.
+    """
+
+    place: int
+    name: str
+    field: str
+    asked: int
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def rows_said(question: str, block: Block) -> dict[int, RowSaid]:
+    """Return the rows of the block's table by where each starts.
+
+    Said are title, the row's own head, what stands in the columns whose heads have most of the question's
+    words, as its year, and what says with words of the question which row it is.
+    """
+    head = TableHead.of(block.table_head)
+    if head is None:
+        return {}
+    asked = asked_words(question, block.language)
+    held = [len(_words_of_head(name, block.language) & asked) for name in head.columns]
+    most = max(held[1:], default=0)
+    wanted = frozenset(n for n, count in enumerate(held) if n and count == most > 0)
+    said: dict[int, RowSaid] = {}
+    for _, row in read_rows(block.content, analysis_in(block).spans, head):
+        places = wanted and wanted | _naming(row, asked, block.language)
+        said[row.start] = RowSaid(row, places, describe_row(row, head, places))
+    return said
+
+
+def _words_of_head(name: str, language: str) -> frozenset[str]:
+    units = " ".join(_UNITS[unit.casefold()] for unit in _UNIT.findall(name))
+    return words_of(f"{name} {units}" if units else name, language)
+
+
+def _naming(row: TableRow, asked: frozenset[str], language: str) -> frozenset[int]:
+    """Return the columns in which a row has words that are asked for."""
+    cells = enumerate(row.cells[1:], start=1)
+    return frozenset(n for n, cell in cells if not is_figure(cell) and words_of(cell, language) & asked)
+
+
+def cells_told(question: str, block: Block, start: int, end: int) -> list[CellTold]:
+    """Return the cells of the row `block.content[start:end]`, those whose heads are asked for first.
+
+    None for a row whose columns are years of which the question asks for none.
+    """
+    return sorted(_iter_cells(question, block, start, end), key=lambda cell: -cell.asked)
+
+
+def _iter_cells(question: str, block: Block, start: int, end: int) -> Iterator[CellTold]:
+    found, head = rows_said(question, block).get(start), TableHead.of(block.table_head)
+    if found is None or head is None:
+        name, *cells = split_row(block.content[start:end])
+        yield from (CellTold(n, "", f"{name}: {cell}", 0) for n, cell in enumerate(cells, start=1) if cell)
+        return
+    row = found.row
+    if _is_of_other_years(question, row, head):
+        return
+    asked = asked_words(question, block.language)
+    column = "" if any(map(str.isalpha, row.cells[0])) or not head.columns else head.columns[0]
+    name = " ".join(filter(None, (column, row.cells[0])))
+    name = f"{row.group.rstrip(': ')}: {name}" if row.group else name
+    for place, cell in enumerate(row.cells[1:], start=1):
+        label = head.columns[place] if place < len(head.columns) else ""
+        held = len(_words_of_head(label, block.language) & asked)
+        if cell:
+            yield CellTold(place, name, f"{label}: {cell}" if label else cell, held)
+
+
+def say_cells(question: str, block: Block, start: int, places: Collection[int]) -> str:
+    """Return what an answer says of a row that `rows_said` returns, with these columns only."""
+    head = TableHead.of(block.table_head)
+    return describe_row(rows_said(question, block)[start].row, head, frozenset(places)) if head else ""
+
+
+def _is_of_other_years(question: str, row: TableRow, head: TableHead) -> bool:
+    asked = set(_YEAR.findall(question))
+    if not asked or not any(map(_YEAR.search, head.columns)):
+        return False
+    return asked.isdisjoint(_YEAR.findall(CELLS.join((head.title, *head.columns, row.group, *row.cells))))
