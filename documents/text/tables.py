@@ -25,6 +25,7 @@ _NOTE = re.compile(
 _NEGATIVE = re.compile(
     r"(?P<sign>(?:[$€£¥] ?)?)\((?:[$€£¥] ?)?(?P<figure>\d[\d.,']*)\)"
 )  # as accounts write it
+_SIGN_BEHIND = re.compile(r"^(\(?\d[\d.,]*\)?) ?([$£])$")  # printed before, but drawn last
 _NUMBER_STOP = re.compile(r"^(\w+ [\w.-]*\d)\. ")  # "Table 2. Actual numbers": no sentence ends there
 _RULE = re.compile(r"[\s|:=-]*")  # Markdown's line below the head
 _COUNT = re.compile(r"\b(?:nos?|nr|núm|n)\.$", re.IGNORECASE)  # "Respondents: no."
@@ -191,6 +192,7 @@ def _describe_cells(row: TableRow, head: TableHead) -> dict[int, str]:
 
 def _describe_cell(row: TableRow, place: int, head: TableHead) -> str:
     name = head.columns[place] if place < len(head.columns) else ""
-    value = _NEGATIVE.sub(r"-\g<sign>\g<figure>", _NOTE.sub("", row.cells[place]))
+    value = _SIGN_BEHIND.sub(r"\2\1", _NOTE.sub("", row.cells[place]))
+    value = _NEGATIVE.sub(r"-\g<sign>\g<figure>", value)
     name = _NOTE.sub("", name).rstrip(": ")
     return f"{name}: {value}" if name else value

@@ -243,3 +243,43 @@ def test_a_first_row_whose_sign_stands_behind_its_figure_is_no_head():
     fees = [("Parcel fees", "946,181$"), ("Interest", "720,000"), ("Total", "946,907"), ("Rest", "100,000")]
     [block] = read(rows(*fees, top=700, step=260)).blocks
     assert block.head is None
+
+
+def balance(*heading: Words, group: str = "Assets") -> Extraction:
+    """A statement of one column; the sign of its first figure was drawn behind it, and stands before it."""
+    cash = [Words("Cash", 600), Words("741,053", 600, x=360, sign="$")]
+    figures = rows(("Receivables", "102,152"), ("Total assets", "843,205"), top=584, step=300)
+    return read([*heading, Words(group, 620), *cash, *figures])
+
+
+def test_the_heading_of_a_statement_is_the_title_of_its_rows():
+    found = balance(
+        Words("Statement of Net Position", 740, x=230),
+        Words("Old Quay Harbour Trust", 720, x=236),
+        Words("December 31, 2021", 700, x=248),
+    )
+    [block] = found.blocks
+    title = "Statement of Net Position Old Quay Harbour Trust December 31, 2021"
+    assert block.head == TableHead(title, ("", ""))
+    table = found.text[block.start_char : block.end_char]
+    told = [describe_row(row, block.head) for _, row in read_rows(table, sentence_spans(table), block.head)]
+    assert told == [
+        f"{title}: Assets: Cash, $741,053",
+        f"{title}: Assets: Receivables, 102,152",
+        f"{title}: Assets: Total assets, 843,205",
+    ]
+
+
+def test_lines_above_that_name_no_year_or_are_not_centred_are_no_heading():
+    own = TableHead("Assets", ("", ""))
+    undated = Words("Old Quay Harbour Trust", 740, x=236), Words("Statement of Net Position", 720, x=230)
+    assert balance(*undated).blocks[0].head == own
+    on_the_left = Words("Statement of Net Position", 740), Words("December 31, 2021", 720)
+    assert balance(*on_the_left).blocks[0].head == own
+
+
+def test_a_caption_is_the_title_also_below_a_heading():
+    heading = Words("Old Quay Harbour Trust", 740, x=236), Words("December 31, 2021", 720, x=248)
+    assert balance(*heading, group="Table 3: What is owned").blocks[0].head == TableHead(
+        "Table 3: What is owned", ("", "")
+    )

@@ -11,13 +11,17 @@ WIDTH, HEIGHT = 612, 792
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """x, y: where the first letter stands, in points from the page's lower left corner."""
+    """x, y: where the first letter stands, in points from the page's lower left corner.
+
+    sign: a letter that is drawn last, in the same piece of text, 80 points before where that ends.
+    """
 
     text: str
     y: float
     x: float = 60
     size: float = 11
     bold: bool = False
+    sign: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,8 @@ def _draw(thing: Words | Rule) -> str:
     if isinstance(thing, Rule):
         return f"{thing.x0} {thing.y0} m {thing.x1} {thing.y1} l S"
     font = f"/F{int(thing.bold)} {thing.size} Tf"
-    return f"BT {font} {thing.x} {thing.y} Td ({escaped(thing.text)}) Tj ET"
+    sign = f"{80_000 / thing.size:.0f} ({escaped(thing.sign)})" if thing.sign else ""
+    return f"BT {font} {thing.x} {thing.y} Td [({escaped(thing.text)}) {sign}] TJ ET"
 
 
 def _stream(objects: Objects, data: bytes, extra: str = "") -> int:

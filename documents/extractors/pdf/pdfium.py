@@ -91,7 +91,11 @@ def _read_style(handle: raw.FPDF_TEXTPAGE, first: int, last: int) -> LineStyle |
         return None
     size = raw.FPDFText_GetFontSize(handle, first) * hypot(_matrix.c, _matrix.d)
     bold = _is_bold(handle, first) and _is_bold(handle, last)
-    return LineStyle(size, bold, _x.value, read_edges(handle, last)[1], _y.value)
+    left, baseline = _x.value, _y.value
+    right = read_edges(handle, last)[1]
+    if last > first and chr(raw.FPDFText_GetUnicode(handle, last)) in _SIGNS_BEHIND:
+        right = max(right, read_edges(handle, last - 1)[1])  # "5$", though the sign stands before
+    return LineStyle(size, bold, left, right, baseline)
 
 
 def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) -> tuple[Gap, ...]:

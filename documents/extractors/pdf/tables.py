@@ -32,6 +32,7 @@ _BEHIND = re.compile(r"[)%\]]+|pts?|bps|\) ?%")
 _YEAR = re.compile(
     r"(?:FY ?|CY ?|Q[1-4] ?)?(?:19|20)\d\d(?: ?[AEF]| ?\(\w{1,2}\)|[–/-]\d\d(?:\d\d)?)?\*?|FY ?\d\d"
 )
+_YEAR_WITHIN = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W\d_]{2}")
 _UNIT_WORDS = "in|amounts|dollars|millions?|thousands?|billions?|unaudited|audited|except"
@@ -56,6 +57,9 @@ _CELL_CHARS = 200  # more are no figures, and no head
 _HEADS = 16  # lines above the first row that are looked at
 _HEADS_ELSEWHERE = 4  # lines
 _TITLE_LINES = 3
+_HEADING_CHARS = 240
+_GROUP_CHARS = 60  # "Fees, charges, and commissions for services:"
+_CENTRED = 6.0  # points between the middles of centred lines
 _SAME_NAMES = 3  # columns with one name: it is that of the table, and tells none of them
 _TITLE_CHARS = 160
 _FAR = 4.0  # sizes of type between two lines of one table
@@ -336,6 +340,9 @@ def _build(lines: Sequence[_Line], done: int, first: int, last: int) -> PageTabl
         for cell in line.cells
         if cell.right < columns[0][0] and not _is_unit(cell)
     ]
+    own = _CAPTION.match(title) or len(title) > _GROUP_CHARS or any(map(_YEAR_WITHIN.search, names))
+    if not own and (heading := _find_heading(lines, begin)):  # the title is of its first rows, as "Assets" is
+        title = " ".join((heading, *(unit for unit in dict.fromkeys(units) if unit not in heading)))
     if any(names) or title:
         table.head = TableHead(clean_label(title), (clean_label(" ".join(stubs)), *map(clean_label, names)))
     table.rows = [
@@ -567,6 +574,31 @@ def _find_title(lines: Sequence[_Line], done: int, top: int) -> tuple[str, int]:
         title.insert(0, text)
         begin = number
     return " ".join(title), begin
+
+
+def _find_heading(lines: Sequence[_Line], begin: int) -> str:
+    """Return the centred lines that open a page above a table: what is told, of whom and of when.
+
+    "" unless they name a year, one below the other have one middle and other ends, and nothing but names of
+    groups stands between them and the table.
+    """
+    heading: list[_Line] = []
+    for line in lines[:begin]:
+        if len(line.cells) > 1 or len(line.text) > _TITLE_CHARS or line.text.endswith("."):
+            return ""
+        if heading and abs(_middle_of(line) - _middle_of(heading[-1])) < _CENTRED:
+            heading.append(line)
+        elif len(heading) > 1:
+            break
+        else:
+            heading = [line]
+    title = " ".join(line.text for line in heading)
+    centred = len({round(line.style.left) for line in heading}) > 1
+    return title if centred and len(title) <= _HEADING_CHARS and _YEAR_WITHIN.search(title) else ""
+
+
+def _middle_of(line: _Line) -> float:
+    return (line.style.left + line.right) / 2
 
 
 def _write(line: _Line, columns: Sequence[tuple[float, float]]) -> str:
