@@ -6,7 +6,7 @@ Where ruling lines part them into cells, each belongs to the cell that it stands
 
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, groupby, pairwise
@@ -20,6 +20,7 @@ _WORD = re.compile("[^\\s\ufffe]+\ufffe?")  # U+FFFE is a hyphen at a line's end
 _FEWEST = 2  # columns and rows with text
 _LEAST_FILLED = 0.5  # of the rows, in at least two columns: less is a drawing
 _MOST_LETTERS = 600  # of a cell: more is a page laid out in boxes
+_MOST_LINES = 200  # of one cell, that may be rows
 _MOST = 0.75  # of rows, or columns, that are one cell: they are none
 _FIGURE = re.compile(r"[<>≤≥±~]?[-–—−+]?\(?[$€£¥]?\d[\d.,]*[%)]*")
 _EM = 1.5  # heights of a letter, in most words a small one
@@ -145,21 +146,17 @@ def _iter_words(text: str, grids: Sequence[Grid], boxes: Boxes) -> Iterator[tupl
 
 def _goes_on_beside(text: str, cells: Mapping[_Place, list[_Word]]) -> bool:
     """Tell if many rows go on outside the grid: the page has lines with words in it and others beside it."""
-    spans = {word.span: row for (row, _), words in cells.items() for word in words}
-    shared = {
-        row
-        for row, line in {(row, text.rfind("\n", 0, start)) for (start, _), row in spans.items()}
-        if any(
-            match.span() not in spans
-            for match in _WORD.finditer(text, line + 1, _end_of_line(text, line + 1))
-        )
-    }
-    return len(shared) > _FEW * len(set(spans.values()))
-
-
-def _end_of_line(text: str, start: int) -> int:
-    end = text.find("\n", start)
-    return len(text) if end < 0 else end
+    rows = {word.span: row for (row, _), words in cells.items() for word in words}
+    lines: defaultdict[int, set[int]] = defaultdict(set)
+    for (start, _), row in rows.items():
+        lines[text.rfind("\n", 0, start) + 1].add(row)
+    shared: set[int] = set()
+    for start, found in lines.items():
+        end = text.find("\n", start)
+        words = _WORD.finditer(text, start, len(text) if end < 0 else end)
+        if any(match.span() not in rows for match in words):
+            shared |= found
+    return len(shared) > _FEW * len(set(rows.values()))
 
 
 def _part_joined(text: str, cells: Mapping[_Place, list[_Word]], grid: Grid) -> dict[_Place, list[_Word]]:
@@ -238,7 +235,7 @@ def _split_row(text: str, row: Mapping[int, list[_Word]]) -> Iterator[dict[int, 
     for words in row.values():
         lines = [list(line) for _, line in groupby(words, key=lambda word: round(word.y / _LEVEL))]
         told = [" ".join(text[slice(*word.span)] for word in line) for line in lines]
-        if len(lines) > max(1, len(heights)) and all(map(is_figure, told)):
+        if _MOST_LINES > len(lines) > max(1, len(heights)) and all(map(is_figure, told)):
             heights = sorted((line[0].y for line in lines), reverse=True)
     top = max(word.y for words in row.values() for word in words)
     centred = bool(heights) and top > heights[0] + _LEVEL  # else the lines of a row begin at one height

@@ -6,7 +6,7 @@ Rules that touch each other are one grid; where none parts two cells, they are o
 
 import ctypes
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -19,6 +19,7 @@ _NEAR = 3.0  # between the parts of one rule, and between rules that touch
 _MAX_OBJECTS = 20_000  # of a page, which one in a book of tables does not have
 _MAX_SEGMENTS = 20_000
 _MAX_RULES = 400  # each way; a page with more is a drawing
+_MAX_GRIDS = 40  # of a page
 _FURTHEST_ROW = 3.0  # heights of the head
 _FEWEST = 2  # columns, and rows
 
@@ -61,8 +62,8 @@ def find_grids(page: PdfPage) -> list[Grid]:
     across, upright = _merge(across), _merge(upright)
     if max(len(across), len(upright)) > _MAX_RULES:
         return []
-    grids = [_make_grid(*group) for group in _group(across, upright)]
-    return sorted((grid for grid in grids if grid), key=lambda grid: -grid.heights[-1])
+    grids = [grid for group in _group(across, upright) if (grid := _make_grid(*group))]
+    return sorted(grids, key=lambda grid: -grid.heights[-1])[:_MAX_GRIDS]
 
 
 _edges = tuple(ctypes.c_float() for _ in range(4))
@@ -214,35 +215,42 @@ def _make_grid(across: Sequence[Rule], upright: Sequence[Rule]) -> Grid | None:
     columns, rows = len(edges) - 1, len(heights) - 1
     if min(columns, rows) < _FEWEST or max(columns, rows) > _MAX_RULES:
         return None
-    begins = {(row, column): (row, column) for row in range(rows) for column in range(columns)}
-
-    def find(cell: tuple[int, int]) -> tuple[int, int]:
-        while begins[cell] != cell:
-            cell = begins[cell]
-        return cell
-
-    all_parted = [
-        _parted(edges, upright, (low + high) / 2) & set(range(1, columns)) for low, high in pairwise(heights)
-    ]
-    if 2 * sum(map(bool, all_parted)) < rows:  # only the head has upright rules
-        all_parted = [set(range(1, columns))] * rows
-    for row, parted in reversed(list(enumerate(all_parted))):  # from above
-        for column in range(1, columns):
-            if column not in parted:
-                begins[find((row, column))] = find((row, column - 1))
-    for column in range(columns):
-        x = (edges[column] + edges[column + 1]) / 2
-        parted = _parted(heights, across, x)
-        for row in range(rows - 1, 0, -1):
-            one, other = find((row, column)), find((row - 1, column))
-            if row not in parted and one != other:
-                upper, lower = max(one, other, key=lambda cell: cell[0]), min(one, other, key=lambda c: c[0])
-                begins[lower] = upper
+    beside = _find_parted(edges, upright, heights)
+    if 2 * sum(map(bool, beside)) < rows:  # only the head has upright rules
+        beside = [set(range(1, columns))] * rows
+    begins = _join_cells(beside, _find_parted(heights, across, edges))
     cells = (
-        tuple((rows - 1 - found[0], found[1]) for found in (find((row, column)) for column in range(columns)))
+        tuple((rows - 1 - found[0], found[1]) for found in (begins[row, column] for column in range(columns)))
         for row in range(rows)
     )
     return Grid(tuple(edges), tuple(heights), tuple(cells))
+
+
+def _join_cells(
+    beside: Sequence[Collection[int]], below: Sequence[Collection[int]]
+) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return for each cell the upper left one of those that it is one with.
+
+    beside: for each row from below, the edges that part its cells. below: the same for each column.
+    """
+    begins = {(row, column): (row, column) for row in range(len(beside)) for column in range(len(below))}
+
+    def find(cell: tuple[int, int]) -> tuple[int, int]:
+        while begins[cell] != cell:
+            begins[cell] = begins[begins[cell]]
+            cell = begins[cell]
+        return cell
+
+    for row, parted in enumerate(beside):
+        for column in range(1, len(below)):
+            if column not in parted:
+                begins[row, column] = find((row, column - 1))
+    for column, parted in enumerate(below):
+        for row in range(len(beside) - 1, 0, -1):
+            if row not in parted:
+                lower, upper = sorted((find((row, column)), find((row - 1, column))))
+                begins[lower] = upper
+    return {cell: find(cell) for cell in begins}
 
 
 def _find_edges(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
@@ -256,11 +264,15 @@ def _find_edges(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
     return edges
 
 
-def _parted(edges: Sequence[float], rules: Sequence[Rule], middle: float) -> set[int]:
-    """Return the numbers of the edges at which a rule crosses the line through the middle of a row."""
-    return {
-        number
-        for number, edge in enumerate(edges)
+def _find_parted(edges: Sequence[float], rules: Sequence[Rule], crossing: Sequence[float]) -> list[set[int]]:
+    """Return, for each row or column between the crossing edges, the numbers of the inner edges where a rule
+    goes through its middle.
+    """
+    numbered = [
+        (number, rule)
+        for number, edge in enumerate(edges[1:-1], start=1)
         for rule in rules
-        if rule.start <= middle <= rule.end and abs(rule.at - edge) <= _NEAR
-    }
+        if abs(rule.at - edge) <= _NEAR
+    ]
+    middles = [(low + high) / 2 for low, high in pairwise(crossing)]
+    return [{n for n, rule in numbered if rule.start <= middle <= rule.end} for middle in middles]
