@@ -34,7 +34,7 @@ from rag.types.question import Question
 from rag.types.retrieval import Retrieval
 
 MOST_READ = 4  # of the likeliest sentences...
-MOST_CELLS = 24  # of rows of figures that are read for a question
+MOST_CELLS, MOST_OF_ROW = 16, 8  # of rows of figures that are read for a question, and of one of them
 ASKED = 0.4  # of a logit, where the head of a column is asked for
 UNREAD = -20.0  # a logit, of a row without a cell that could answer
 MOST_TOLD = 6  # of them that are said where none is asked for by its name
@@ -123,7 +123,8 @@ class ExtractiveSynthesizer:
         while left > 0 and chosen and chosen[0] not in readings and _has_figures(chosen[0], context):
             row = chosen[0]
             block = context.blocks[row.number - 1]
-            cells = cells_told(question.text, block, row.unit.start, row.unit.end)[:left]
+            cells = cells_told(question.text, block, row.unit.start, row.unit.end)
+            cells = cells[: min(left, MOST_OF_ROW)]
             left -= max(1, len(cells))
             logits = await self._read_cells(question, cells)
             if logits is None:
