@@ -201,6 +201,25 @@ def test_a_head_that_every_page_repeats_is_no_running_line():
     assert [block.head for block in read(*[drawn] * 5).blocks] == [TableHead("", HEAD)] * 5
 
 
+def test_a_head_whose_words_are_turned_names_its_columns():
+    head = [Words(text, 648, x=LEFT + WIDTH * n + 20, size=10, turned=True) for n, text in enumerate(HEAD)]
+    lines = [*across(2, 4, top=TOP - 60), Rule(LEFT, TOP, LEFT + 4 * WIDTH, TOP)]
+    lines += [Rule(LEFT + WIDTH * n, TOP, LEFT + WIDTH * n, TOP - 100) for n in range(5)]
+    [block] = read([*head, *cells(LAMPS[1:], top=TOP - 60), *lines]).blocks
+    assert block.head == TableHead("", HEAD)
+
+
+def test_a_table_that_is_turned_as_a_whole_is_read_as_without_its_rules():
+    words = [
+        Words(text, 100 + 110 * place, x=200 + 20 * n, size=10, turned=True)
+        for n, row in enumerate(LAMPS)
+        for place, text in enumerate(row)
+    ]
+    lines = [Rule(186 + 20 * n, 90, 186 + 20 * n, 530) for n in range(4)]
+    lines += [Rule(186, 90 + 110 * n, 246, 90 + 110 * n) for n in range(5)]
+    assert read([*words, *lines]).text == read(words).text
+
+
 def test_a_drawing_of_many_lines_is_none():
     lines = [Rule(60 + n % 500, 700 - n / 50, 62 + n % 500, 700 - n / 50) for n in range(25_000)]
     assert read([*cells(LAMPS), *rules(3, 4), *lines]).text == read(cells(LAMPS)).text

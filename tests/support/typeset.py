@@ -13,7 +13,8 @@ WIDTH, HEIGHT = 612, 792
 class Words:
     """x, y: where the first letter stands, in points from the page's lower left corner.
 
-    sign: a letter that is drawn last, in the same piece of text, 80 points before where that ends.
+    sign: a letter that is drawn last, in the same piece of text, 80 points before where that ends. turned: it
+    runs up the page.
     """
 
     text: str
@@ -22,6 +23,7 @@ class Words:
     size: float = 11
     bold: bool = False
     sign: str = ""
+    turned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,8 @@ def _draw(thing: Words | Rule) -> str:
         return f"{thing.x0} {thing.y0} m {thing.x1} {thing.y1} l S"
     font = f"/F{int(thing.bold)} {thing.size} Tf"
     sign = f"{80_000 / thing.size:.0f} ({escaped(thing.sign)})" if thing.sign else ""
+    if thing.turned:
+        return f"BT {font} 0 1 -1 0 {thing.x} {thing.y} Tm ({escaped(thing.text)}) Tj ET"
     return f"BT {font} {thing.x} {thing.y} Td [({escaped(thing.text)}) {sign}] TJ ET"
 
 

@@ -27,6 +27,7 @@ _EM = 1.5  # heights of a letter, in most words a small one
 _WIDE = 1.5  # em between two words that are not of one cell
 _FEW = 0.2  # of the cells or rows
 _SIGN = re.compile(r"[$€£¥%()]+")
+_SHORT = 2  # letters, that do not tell which way a word runs
 _LEVEL = 4.0  # points between the heights of letters on one line
 
 Span = tuple[int, int]
@@ -43,7 +44,9 @@ class ArrangedLine(NamedTuple):
 
 
 class _Word(NamedTuple):
-    """A word. x, y: its middle. height: of its first letter. crosses: an edge of its grid."""
+    """A word. x, y: its middle. height: of its first letter. crosses: an edge of its grid. turned: it runs up
+    or down the page.
+    """
 
     span: Span
     left: float
@@ -51,6 +54,7 @@ class _Word(NamedTuple):
     y: float
     height: float
     crosses: bool
+    turned: bool
 
     @property
     def x(self) -> float:
@@ -127,21 +131,23 @@ def _iter_words(text: str, grids: Sequence[Grid], boxes: Boxes) -> Iterator[tupl
     for match in _WORD.finditer(text):
         start, end = match.span()
         last = end - 1 - (text[end - 1] == "\ufffe" and end - start > 1)
-        left, first_right, bottom, top = boxes(start)
-        last_left, right, *_ = boxes(last)
-        if first_right <= left or right <= last_left:
+        first, final = boxes(start), boxes(last)
+        left, right = first[0], final[1]
+        if first[1] <= left or right <= final[0]:
             continue
-        y = (bottom + top) / 2
+        (x, y), (end_x, end_y) = _middle(first), _middle(final)
         for number, grid in enumerate(grids):
             place = grid.find_cell((left + right) / 2, y)
             if place:
-                begin, ending = (
-                    grid.find_cell((left + first_right) / 2, y),
-                    grid.find_cell((last_left + right) / 2, y),
-                )
-                crosses = begin != ending
-                yield place, number, _Word((start, end), left, right, y, top - bottom, crosses)
+                crosses = grid.find_cell(x, y) != grid.find_cell(end_x, y)
+                turned = abs(end_y - y) > abs(end_x - x)
+                yield place, number, _Word((start, end), left, right, y, first[3] - first[2], crosses, turned)
                 break
+
+
+def _middle(box: tuple[float, float, float, float]) -> tuple[float, float]:
+    left, right, bottom, top = box
+    return (left + right) / 2, (bottom + top) / 2
 
 
 def _goes_on_beside(text: str, cells: Mapping[_Place, list[_Word]]) -> bool:
@@ -193,6 +199,9 @@ def _is_figure(text: str, word: _Word) -> bool:
 
 def _find_rows(text: str, ruled: Mapping[_Place, list[_Word]], grid: Grid) -> list[Cells]:
     """Return the rows of a table, with what stands in each column that has something; [] if it is none."""
+    words = [word for own in ruled.values() for word in own if word.span[1] - word.span[0] > _SHORT]
+    if 2 * sum(word.turned for word in words) > len(words):
+        return []  # and what are its rows stands side by side
     cells = _part_joined(text, ruled, grid)
     heights = sorted(word.height for words in cells.values() for word in words)
     em = _EM * heights[len(heights) // 2]
