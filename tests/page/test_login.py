@@ -1,5 +1,9 @@
 """Logging in and out in a real browser, and a second account that must not see."""
 
+import re
+
+from playwright.sync_api import expect
+
 from tests.conftest import MakeStack
 from tests.keys.accounts import PASSWORD, log_in, make_account
 from tests.page.conftest import OpenPage
@@ -45,6 +49,6 @@ def test_log_in_ask_and_log_out(make_stack: MakeStack, open_page: OpenPage):
 
     page.get_by_role("button", name="Log out").click()
 
-    page.wait_for_url("**/login")
-    page.goto("/")
-    page.wait_for_url("**/login?next=%2F")
+    expect(page).to_have_url(re.compile(r"/login$"))
+    page.goto("/", wait_until="commit")
+    expect(page).to_have_url(re.compile(r"/login\?next=%2F$"))  # each request that was refused leads there
