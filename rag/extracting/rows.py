@@ -1,13 +1,15 @@
 """The rows of tables: what an answer says of one, and the fields that its cells are. Plain Python."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from documents.text.tables import CELLS, TableRow, describe_row, is_figure, read_rows, split_row
 from documents.types import TableHead
-from rag.extracting.sentence_form import KEPT_QUESTIONS, asked_words
+from rag.extracting.sentence_form import KEPT_QUESTIONS, asked_words, expected_kinds
 from rag.ranking.sentences import analysis_in, words_of
 from rag.types.context import Block
 
@@ -30,6 +32,7 @@ _UNITS = {
     "£": "pounds",
 }
 _UNIT = re.compile(r"(?<![^\W_])(?:kcal|kj|m?g|kg|m?l|[mck]m|min)(?![^\W_])|[%$€£]", re.IGNORECASE)
+SHARED = 0.5  # of the columns, with words in their heads that tell none of them
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -63,7 +66,7 @@ def rows_said(question: str, block: Block) -> dict[int, RowSaid]:
     if head is None:
         return {}
     asked = asked_words(question, block.language)
-    held = [len(_words_of_head(name, block.language) & asked) for name in head.columns]
+    held = [len(words & asked) for words in _words_of_heads(head, block.language)]
     most = max(held[1:], default=0)
     wanted = frozenset(n for n, count in enumerate(held) if n and count == most > 0)
     said: dict[int, RowSaid] = {}
@@ -73,9 +76,16 @@ def rows_said(question: str, block: Block) -> dict[int, RowSaid]:
     return said
 
 
-def _words_of_head(name: str, language: str) -> frozenset[str]:
-    units = " ".join(_UNITS[unit.casefold()] for unit in _UNIT.findall(name))
-    return words_of(f"{name} {units}" if units else name, language)
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def _words_of_heads(head: TableHead, language: str) -> list[frozenset[str]]:
+    """Return the words of each column's head, units spelt out, but for those that most columns share."""
+    words = []
+    for name in head.columns:
+        units = " ".join(_UNITS[unit.casefold()] for unit in _UNIT.findall(name))
+        words.append(words_of(f"{name} {units}" if units else name, language))
+    columns = Counter(chain.from_iterable(words[1:]))
+    shared = {word for word, count in columns.items() if count > max(1, SHARED * len(words[1:]))}
+    return [own - shared for own in words]
 
 
 def _naming(row: TableRow, asked: frozenset[str], language: str) -> frozenset[int]:
@@ -99,15 +109,16 @@ def _iter_cells(question: str, block: Block, start: int, end: int) -> Iterator[C
         yield from (CellTold(n, "", f"{name}: {cell}", 0) for n, cell in enumerate(cells, start=1) if cell)
         return
     row = found.row
-    if _is_of_other_years(question, row, head):
-        return
     asked = asked_words(question, block.language)
+    if _is_of_other_years(question, row, head) or _lacks_words(question, row, asked, block.language):
+        return
+    heads = _words_of_heads(head, block.language)
     column = "" if any(map(str.isalpha, row.cells[0])) or not head.columns else head.columns[0]
     name = " ".join(filter(None, (column, row.cells[0])))
     name = f"{row.group.rstrip(': ')}: {name}" if row.group else name
     for place, cell in enumerate(row.cells[1:], start=1):
         label = head.columns[place] if place < len(head.columns) else ""
-        held = len(_words_of_head(label, block.language) & asked)
+        held = len(heads[place] & asked) if label else 0
         if cell:
             yield CellTold(place, name, f"{label}: {cell}" if label else cell, held)
 
@@ -116,6 +127,16 @@ def say_cells(question: str, block: Block, start: int, places: Collection[int]) 
     """Return what an answer says of a row that `rows_said` returns, with these columns only."""
     head = TableHead.of(block.table_head)
     return describe_row(rows_said(question, block)[start].row, head, frozenset(places)) if head else ""
+
+
+def _lacks_words(question: str, row: TableRow, asked: frozenset[str], language: str) -> bool:
+    """Tell whether words are asked for, a reason or a name, and the row has only figures beside its own name,
+    which the question holds already.
+    """
+    if any(not is_figure(cell) and any(map(str.isalpha, cell)) for cell in row.cells[1:]):
+        return False
+    forms = expected_kinds(question)
+    return "reason" in forms or ("name" in forms and words_of(row.cells[0], language) <= asked)
 
 
 def _is_of_other_years(question: str, row: TableRow, head: TableHead) -> bool:

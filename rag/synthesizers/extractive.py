@@ -35,9 +35,8 @@ from rag.types.retrieval import Retrieval
 
 MOST_READ = 4  # of the likeliest sentences...
 MOST_CELLS, MOST_OF_ROW = 16, 8  # of rows of figures that are read for a question, and of one of them
-ASKED = 0.4  # of a logit, where the head of a column is asked for
 UNREAD = -20.0  # a logit, of a row without a cell that could answer
-MOST_TOLD = 6  # of them that are said where none is asked for by its name
+LONG_ROW, MOST_TOLD = 16, 6  # cells of a row that is not said whole; those that are where none is asked for
 MOST_BELOW = 2  # ...and of others below a heading that has an identifier of the question
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
 MAX_CHARS = 900  # of one in a script without spaces
@@ -111,8 +110,7 @@ class ExtractiveSynthesizer:
         """Return the sentences to say, the likeliest first, and what was read of all.
 
         A row of figures is read when it would be said first, cell by cell: "North: The steps are 94." Its
-        best cell tells whether it answers, and whether the head of one is asked for. Such a reading is
-        returned only where it is too low.
+        best cell tells whether it answers. Such a reading is returned only where it is too low.
         """
         readings = await self.read(question, context, scale)
         chosen = choose(question.text, context, readings=readings)
@@ -129,7 +127,7 @@ class ExtractiveSynthesizer:
             logits = await self._read_cells(question, cells)
             if logits is None:
                 break
-            best = max(logits, default=UNREAD) + ASKED * any(cell.asked for cell in cells)
+            best = max(logits, default=UNREAD)
             if answers(relevance, best, question.min_relevance, ROWS):
                 return [_with_best(question, block, row, cells, logits), *chosen[1:]], readings
             readings = {**readings, row: best}
@@ -168,11 +166,11 @@ def _with_best(
     cells: Sequence[CellTold],
     logits: Sequence[float],
 ) -> AnswerCandidate:
-    """Return a row with the cell that reads best beside those asked for by name; where none is, and they are
-    many, with those that read nearly as well.
+    """Return a row with the cell that reads best beside those asked for by name; where none is, and the row
+    is long, with those that read nearly as well.
     """
     said = rows_said(question.text, block).get(row.unit.start)
-    if said is None or not (said.places or len(cells) > MOST_TOLD):
+    if said is None or not (said.places or len(said.row.cells) > LONG_ROW):
         return row
     near = 0.0 if said.places else NEARLY
     best = [cell.place for cell, logit in zip(cells, logits, strict=True) if logit >= max(logits) - near]

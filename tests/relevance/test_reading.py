@@ -254,19 +254,14 @@ def test_a_row_of_figures_is_said_unless_it_has_nothing_to_do_with_what_is_asked
     assert "Golden Drilling" in answer(question, LAYOFFS, reader=None)
 
 
-CAKES_HEAD = (
-    "",
-    "Cake",
-    "Portion (g)",
-    "Energy (kcal)",
-    "Fat (g)",
-    "Sugars (g)",
-    "Protein (g)",
-    "Salt (g)",
-    "Price (GBP)",
-)
-CAKES = (
-    "Cherry slice | 136 | 409 | 26 | 22 | 5 | 1.2 | 2.10\nAlmond ring | 90 | 310 | 18 | 19 | 6 | 0.8 | 1.90"
+VITAMINS = tuple(f"Vitamin B{n} (mg)" for n in range(1, 13))
+CAKES_HEAD = ("", "Cake", "Price (GBP)", "Portion (g)", "Energy (kcal)", "Fat (g)", "Protein (g)", *VITAMINS)
+CAKES = "\n".join(
+    " | ".join((*cells, *("0.1" for _ in VITAMINS)))
+    for cells in (
+        ("Cherry slice", "2.10", "136", "409", "26", "5"),
+        ("Almond ring", "1.90", "90", "310", "18", "6"),
+    )
 )
 
 
@@ -286,6 +281,36 @@ def test_of_a_long_row_without_a_column_that_is_asked_for_by_name_what_reads_bes
     assert said.startswith("Cherry slice, ")
     assert "Price (GBP): 2.10" in said
     assert said.count(";") < 6
+
+
+@pytest.mark.parametrize(
+    ("asked", "refused"),
+    [
+        ("Why is an almond ring so heavy?", True),
+        ("Who bakes the almond ring?", True),
+        ("How heavy is an almond ring?", False),
+    ],
+)
+def test_a_row_of_figures_tells_neither_reasons_nor_names(asked: str, *, refused: bool) -> None:
+    cakes, head = (
+        "Cherry slice | 136 | 409\nAlmond ring | 90 | 310",
+        ("", "Cake", "Weight (g)", "Energy (kcal)"),
+    )
+    assert (answer(ask_of(asked), cakes, head=head, reader=reading()) == NOT_FOUND) is refused
+
+
+def test_words_that_most_heads_share_tell_no_column() -> None:
+    head = (
+        "",
+        "Sector",
+        "Sector profile 2017: agents",
+        "Sector profile 2017: arrests",
+        "Sector profile 2017: deaths",
+    )
+    sectors = "Tucson sector | 3,691 | 38,657 | 44\nYuma sector | 859 | 12,847 | 3"
+    asked = "How many agents were there in the Yuma sector in 2017?"
+    said = answer(ask_of(asked), sectors, head=head, reader=reading())
+    assert said == "Yuma sector, Sector profile 2017: agents: 859 [1]"
 
 
 def test_a_row_of_other_years_is_not_said() -> None:
