@@ -29,6 +29,9 @@ _SIGN_BEHIND = re.compile(r"^(\(?\d[\d.,]*\)?) ?([$£])$")  # printed before, bu
 _NUMBER_STOP = re.compile(r"^(\w+ [\w.-]*\d)\. ")  # "Table 2. Actual numbers": no sentence ends there
 _RULE = re.compile(r"[\s|:=-]*")  # Markdown's line below the head
 _COUNT = re.compile(r"\b(?:nos?|nr|núm|n)\.$", re.IGNORECASE)  # "Respondents: no."
+_COUNT_STOP = re.compile(
+    r"(?<=\bno)\.(?= )|(?<=\bnos)\.(?= )", re.IGNORECASE
+)  # "No. Of": it ends no sentence
 _NEXT_GROUP = re.compile(r"total\b|summe\b|gesamt", re.IGNORECASE)
 
 
@@ -194,5 +197,5 @@ def _describe_cell(row: TableRow, place: int, head: TableHead) -> str:
     name = head.columns[place] if place < len(head.columns) else ""
     value = _SIGN_BEHIND.sub(r"\2\1", _NOTE.sub("", row.cells[place]))
     value = _NEGATIVE.sub(r"-\g<sign>\g<figure>", value)
-    name = _NOTE.sub("", name).rstrip(": ")
+    name = _COUNT_STOP.sub("", _NOTE.sub("", name)).rstrip(": ")
     return f"{name}: {value}" if name else value

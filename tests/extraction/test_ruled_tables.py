@@ -241,12 +241,12 @@ def test_a_quoted_row_is_marked_where_it_stands_though_it_was_drawn_backwards():
 
 
 def test_a_row_that_begins_with_a_date_is_told_with_the_name_of_its_column():
-    head = TableHead("Wrecks", ("Date", "Ship", "Lost"))
+    head = TableHead("Wrecks", ("Date", "Ship", "No. Of Lost"))  # where no sentence ends
     text = "07/02/1894 | Aurora | 12\n09/02/1894 | Boreas | 3"
     told = [describe_row(row, head) for _, row in read_rows(text, [(0, 24), (25, 48)], head)]
     assert told == [
-        "Wrecks: Date: 07/02/1894, Ship: Aurora; Lost: 12",
-        "Wrecks: Date: 09/02/1894, Ship: Boreas; Lost: 3",
+        "Wrecks: Date: 07/02/1894, Ship: Aurora; No Of Lost: 12",
+        "Wrecks: Date: 09/02/1894, Ship: Boreas; No Of Lost: 3",
     ]
 
 
