@@ -97,7 +97,8 @@ def _naming(row: TableRow, asked: frozenset[str], language: str) -> frozenset[in
 def cells_told(question: str, block: Block, start: int, end: int) -> list[CellTold]:
     """Return the cells of the row `block.content[start:end]`, those whose heads are asked for first.
 
-    None for a row whose columns are years of which the question asks for none.
+    None for a row whose columns are years of which the question asks for none, and for one of figures where
+    it asks for a reason or a name.
     """
     return sorted(_iter_cells(question, block, start, end), key=lambda cell: -cell.asked)
 
