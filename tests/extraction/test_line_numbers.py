@@ -51,6 +51,14 @@ def test_a_short_last_page_loses_its_numbers_too():
     assert extraction.text.split("\n")[-1] == " ".join(PROSE[:4])
 
 
+def test_the_number_of_a_blank_line_is_one_of_them():
+    parted = [line for pair in zip(PROSE, [""] * len(PROSE), strict=True) for line in pair]
+
+    text = read_pdf(typeset(numbered(parted, 1)), reader="auto").text
+
+    assert text.split() == " ".join(PROSE).split()
+
+
 def test_a_quote_is_found_on_the_numbered_page():
     data = typeset(numbered(PROSE, 1))
     text = read_pdf(data, reader="auto").text

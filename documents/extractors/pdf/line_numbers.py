@@ -7,7 +7,7 @@ from dataclasses import replace
 from documents.extractors.pdf.pages import LineStyle, RawPage
 
 # At a line's beginning, or where PDFium joins two lines at a hyphen.
-_NUMBER = re.compile(r"(?:^|(?<=\ufffe))[ ]?(\d{1,5})[ ]+(?=\S)", re.MULTILINE)
+_NUMBER = re.compile(r"(?:^|(?<=\ufffe))[ ]?(\d{1,5})(?:[ ]+(?=\S)|(?=[ ]*\r?$))", re.MULTILINE)
 _FEWEST = 8  # of a page, to know it by
 _FEWEST_MORE = 3  # where other pages are known
 _SHARE = 1 / 3  # of a page's lines
@@ -49,8 +49,10 @@ def _find_run(text: str) -> list[re.Match[str]]:
 
 def _are_of_lines(text: str, run: Sequence[re.Match[str]]) -> bool:
     lines = sum(1 for line in text.split("\n") if line.strip()) + text.count("\ufffe")
-    going_on = sum(text[match.end()].islower() for match in run)
-    return len(run) >= max(_FEWEST, _SHARE * lines) and going_on >= _GOING_ON * len(run)
+    behind = [text[match.end() : match.end() + 1] for match in run]  # a blank line has a number, too
+    told = [letter for letter in behind if letter.strip()]
+    going_on = sum(map(str.islower, told))
+    return len(run) >= max(_FEWEST, _SHARE * lines) and going_on >= max(1, _GOING_ON * len(told))
 
 
 def _without(page: RawPage, run: Sequence[re.Match[str]]) -> RawPage:
