@@ -67,18 +67,20 @@ def _iter_edge_lines(page: RawPage, page_index: int) -> Iterator[_EdgeLine]:
     sizes = sorted(style.size for style in page.styles if style)
     texts = page.text.split("\n")
     written = [number for number, text in enumerate(texts) if text.strip()]
+    ends = {*written[:1], *written[-1:]}
     tables = {style.table for style in page.styles if style and not _is_at_edge(style, page)}
     for number, (text, style) in enumerate(zip(texts, page.styles, strict=False)):
         if style is None or len(text) > _LONGEST or (style.table is not None and style.table in tables):
+            continue
+        at_edge = _is_at_edge(style, page)
+        if not at_edge and number not in ends:
             continue
         key = line_key(text).casefold()
         large = style.size > _LARGER * sizes[len(sizes) // 2]
         shape = _NUMBER.sub("#", key)
         if not _PAGE_NUMBER.fullmatch(shape):
             shape = key if large else _OUTER_NUMBER.sub("#", key)
-        if _is_at_edge(style, page) or (
-            number in (written[0], written[-1]) and _PAGE_NUMBER.fullmatch(shape)
-        ):
+        if at_edge or _PAGE_NUMBER.fullmatch(shape):
             digits = _DIGITS.search(key)
             count = int(digits.group()) - page_index if digits else None
             yield _EdgeLine((shape, large), page_index, number, style.baseline, count)
