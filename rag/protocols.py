@@ -93,6 +93,17 @@ class Correcting(Protocol):
 
 
 @runtime_checkable
+class Respelling(Protocol):
+    """Role RETRIEVER, of one that knows how the documents write compounds."""
+
+    async def respell(self, question: Question) -> str | None:
+        """Return the question with "e-mail" as "email", "500GB" as "500 GB" and so on, where the documents
+        have these; None if there are none. Raises as `retrieve`.
+        """
+        ...
+
+
+@runtime_checkable
 class Narrowing(Protocol):
     """Role RETRIEVER, of one that can search one document."""
 
@@ -103,7 +114,9 @@ class Narrowing(Protocol):
         ...
 
 
-class Widening(Retriever, Examiner, Completing, Sampling, Accounting, Correcting, Narrowing, Protocol):
+class Widening(
+    Retriever, Examiner, Completing, Sampling, Accounting, Correcting, Respelling, Narrowing, Protocol
+):
     """Role PLAIN_RETRIEVER: a Retriever that can search for variants of the question, too."""
 
     async def retrieve_widened(self, question: Question, variants: Awaitable[Sequence[Variant]]) -> Retrieval:

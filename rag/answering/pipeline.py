@@ -35,6 +35,7 @@ from rag.protocols import (
     Prompting,
     Reading,
     Reranker,
+    Respelling,
     Retriever,
     Synthesizer,
     can,
@@ -89,6 +90,7 @@ class Pipeline:
         """Search, and return what was there at each stage besides."""
         stages = StageTimes()
         async with within_deadline(question.deadline, search_timeout):
+            question = await self._respell(question)
             judged, trail, *_ = await self._find_passages(
                 question, stages, further=self._may_look_further(question)
             )
@@ -188,6 +190,8 @@ class Pipeline:
         Where there is nothing relevant, the question is asked without who asks it; and where a word is one
         letter off, as it may be meant.
         """
+        async with within_deadline(question.deadline, search_timeout):
+            question = await self._respell(question)
         prepared = await self._prepare_as_asked(question)
         if prepared.context or question.mode == "exact":
             return prepared
@@ -221,6 +225,13 @@ class Pipeline:
         return _PreparedQuestion(
             question, found.judged, found.trail, context, stages, version if context else ""
         )
+
+    async def _respell(self, question: Question) -> Question:
+        """Return the question with its compounds as the documents write them."""
+        if question.mode == "exact" or not can(self._retriever, Respelling):
+            return question
+        meant = await self._retriever.respell(question)
+        return question if meant is None else _as_meant(question, meant)
 
     def _prompt_needs(self, question: Question) -> tuple[Room | None, str]:
         """Return what a model needs besides the blocks, and its prompt's version; (None, "") without one."""

@@ -26,7 +26,7 @@ from rag.retrievers.empty import why_nothing
 from rag.retrievers.examination import examine
 from rag.retrievers.filtering import read_parameters
 from rag.retrievers.scope import Scope, Scopes
-from rag.retrievers.spelling import suggest_question
+from rag.retrievers.spelling import respell_compounds, suggest_question
 from rag.retrievers.words import make_needle
 from rag.types.answer import Reason
 from rag.types.context import Place
@@ -138,6 +138,12 @@ class HybridRetriever:
         with _report_failures():
             return await suggest_question(
                 question.text, question.collection_ids, principals=question.principals, sure=sure
+            )
+
+    async def respell(self, question: Question) -> str | None:
+        with _report_failures():
+            return await respell_compounds(
+                question.text, question.collection_ids, principals=question.principals
             )
 
     async def _retrieve(self, question: Question) -> Retrieval:

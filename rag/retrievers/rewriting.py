@@ -204,6 +204,9 @@ class RewritingRetriever:
     async def suggest(self, question: Question, *, sure: bool = False) -> str | None:
         return await self._plain().suggest(question, sure=sure)
 
+    async def respell(self, question: Question) -> str | None:
+        return await self._plain().respell(question)
+
     async def why_nothing(self, question: Question) -> Reason:
         """Ask the plain search."""
         return await self._plain().why_nothing(question)

@@ -2,24 +2,30 @@
 
 A word that no chunk holds is compared with those that are one letter away: one missing, one too many, another
 one, or two that have changed places. Damerau, "A technique for computer detection and correction of spelling
-errors", 1964: four of five errors are one of these.
+errors", 1964: four of five errors are one of these. It may also be two words, or one with its neighbour.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain, islice, pairwise
 from uuid import UUID
 
 from documents.access import condition_on_readers
 from documents.text.word_lists import read_vocabulary
-from embeddings.lexical.terms import lexemes
+from embeddings.lexical.terms import lexemes, quote_lexeme
 from knowlex.db.pool import fetch_all, fetch_one
 
 MAX_WORDS = 5  # of a question that are put right
 MAX_QUESTION_WORDS = 100
 LEAST_LETTERS, MOST_LETTERS = 4, 40  # a longer one has too many neighbours: 100,000 for 2,000 letters
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD, _WRITTEN = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W_]+")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_LEAST_PART = 3  # letters of each of two words that are written as one
+_FISCAL = re.compile(r"\b[FC]Y ?['’]?(?P<year>(?:19|20)?\d\d)\b(?![-–/]\d)")  # "FY2019", "FY 19"
+_HYPHENATED = re.compile(r"(?<![\w-])[^\W_]+-[^\W_]+(?![\w-])")  # "e-mail", "F-16"
+_WITH_DIGITS = re.compile(r"(?<![\w-])(?:[^\W\d_]+\d+|\d+[^\W\d_]+)(?![\w-])")  # "COVID19", "500GB"
+_BORDER = re.compile(r"(?<=\d)(?=\D)|(?<=\D)(?=\d)")
 _COUNTS = """
     SELECT lexeme, sum(chunks) AS chunks FROM embeddings_lexemecount
     WHERE collection_id = ANY(%(collections)s) AND lexeme = ANY(%(lexemes)s)
@@ -46,32 +52,86 @@ async def suggest_question(
 
     Raises DatabaseUnavailable.
     """
-    words = list(dict.fromkeys(_WORD.findall(text)))[:MAX_QUESTION_WORDS]
+    words = _WORD.findall(text)[:MAX_QUESTION_WORDS]
     stems = {word: stem for word in words if (stem := _stem(word))}
-    known = await _find_known(stems.values(), collections)
+    pairs = {f"{one} {other}": _stem(one + other) for one, other in pairwise(filter(str.islower, words))}
+    known = await _find_known([*stems.values(), *pairs.values(), *map(_stem_any, words)], collections)
+    meant: dict[str, tuple[str, ...]] = {
+        pair: (stem,) for pair, stem in pairs.items() if stem in known and not _are_known(pair, known)
+    }
     if sure:
         stems = {
             word: stem
             for word, stem in stems.items()
             if not _is_usual(word, stem, begins=text.startswith(word))
         }
-    unknown = {word: _near(word, stem) for word, stem in stems.items() if stem not in known}
-    near = await _find_known((edit for edits in unknown.values() for edit in edits), collections)
+    near = {word: _near(word, stem) for word, stem in stems.items() if stem not in known}
+    parts = {word: list(_part(word)) for word in near}
+    sought = (*near.values(), *(halves for one in parts.values() for halves in one))
+    known |= await _find_known(chain.from_iterable(sought), collections)
+    for word, stems_near in near.items():
+        alike: list[tuple[str, ...]] = [(stem,) for stem in stems_near if stem in known]
+        split: list[tuple[str, ...]] = [
+            halves for halves in parts[word] if all(half in known for half in halves)
+        ]
+        if alike or split:
+            meant[word] = max(sorted(alike or split), key=lambda found: min(known[stem] for stem in found))
     corrected = text
-    for word, edits in list(unknown.items())[:MAX_WORDS]:
-        meant = next((stem for stem in near if stem in edits), None)
-        if meant and (written := await _find_written(meant, collections, principals)):
-            corrected = re.sub(rf"\b{re.escape(word)}\b", written, corrected)
+    for typed, found in list(meant.items())[:MAX_WORDS]:
+        written = [await _find_written(stem, collections, principals) for stem in found]
+        if all(written):
+            together = " ".join(filter(None, written))
+            is_compound = len(found) > 1 or " " in typed
+            corrected = _replace(corrected, typed, together.lower() if is_compound else together)
     return corrected if corrected != text else None
 
 
-async def _find_known(words: Iterable[str], collections: Sequence[UUID]) -> list[str]:
-    """Return those of the lexemes that stand in a chunk, the most frequent first."""
-    asked = set(words)
+async def respell_compounds(
+    text: str, collections: Sequence[UUID], *, principals: Sequence[str] | None
+) -> str | None:
+    """Return the question with its compounds as the documents write them, None if they need not be changed:
+    "e-mail" as "email", "500GB" as "500 GB", and a fiscal year ("FY2019", "FY19") as the year.
+
+    One that the documents have as it is typed stays so. principals, raises: as in `suggest_question`.
+    """
+    spellings = _spell_compounds(text)
+    if not spellings:
+        return None
+    asked = {typed: lexemes(typed) for typed in spellings}
+    meant = {typed: lexemes(written) for typed, written in spellings.items()}
+    counts = await _find_known(chain(*asked.values(), *meant.values()), collections)
+    respelled = text
+    for typed, written in spellings.items():
+        as_typed = min((counts.get(word, 0) for word in asked[typed]), default=0)
+        as_written = min((counts.get(word, 0) for word in meant[typed]), default=0)
+        if as_written <= as_typed or (as_typed and len(asked[typed]) == 1):
+            continue
+        if principals and not all([await _find_written(w, collections, principals) for w in meant[typed]]):
+            continue
+        respelled = _replace(respelled, typed, written)
+    return respelled if respelled != text else None
+
+
+def _spell_compounds(text: str) -> dict[str, str]:
+    """Return how the compounds of a question may be written otherwise, at most MAX_WORDS."""
+    years = {match.group(): match["year"] for match in _FISCAL.finditer(text)}
+    found = {typed: year if len(year) > 2 else f"20{year}" for typed, year in years.items()}
+    found |= {typed: typed.replace("-", "") for typed in _HYPHENATED.findall(text)}
+    found |= {typed: _BORDER.sub(" ", typed) for typed in _WITH_DIGITS.findall(text) if typed not in found}
+    return dict(islice(found.items(), MAX_WORDS))
+
+
+def _replace(text: str, typed: str, written: str) -> str:
+    return re.sub(rf"(?<!\w){re.escape(typed)}(?!\w)", lambda _: written, text)
+
+
+async def _find_known(words: Iterable[str], collections: Sequence[UUID]) -> dict[str, int]:
+    """Return in how many chunks each of the lexemes stands that stands in any, the most frequent first."""
+    asked = {word for word in words if word}
     if not asked:
-        return []
+        return {}
     rows = await fetch_all(_COUNTS, {"collections": list(collections), "lexemes": list(asked)})
-    return [row["lexeme"] for row in rows]
+    return {row["lexeme"]: row["chunks"] for row in rows}
 
 
 async def _find_written(
@@ -80,18 +140,36 @@ async def _find_written(
     """Return a word of this lexeme as a document writes it that the caller may read."""
     asked = {
         "collections": list(collections),
-        "word": f"'{stem}'",
+        "word": quote_lexeme(stem),
         "principals": None if principals is None else list(principals),
     }
     row = await fetch_one(_EXAMPLE, asked)
-    words = _WORD.findall(row["content"]) if row else []
-    return next((word for word in words if _stem(word) == stem), None)
+    words = _WRITTEN.findall(row["content"]) if row else []
+    return next((word for word in words if _stem_any(word) == stem), None)
 
 
 def _stem(word: str) -> str:
     """Return a word's lexeme; "" for one that is short, very long or carries no meaning."""
     found = lexemes(word) if LEAST_LETTERS <= len(word) <= MOST_LETTERS else []
     return found[0] if len(found) == 1 and found[0].isalpha() else ""
+
+
+def _stem_any(word: str) -> str:
+    """Return a word's lexeme, however short; "" for one that carries no meaning."""
+    found = lexemes(word[:MOST_LETTERS])
+    return found[0] if len(found) == 1 else ""
+
+
+def _are_known(pair: str, known: Collection[str]) -> bool:
+    return all(stem in known for word in pair.split() if (stem := _stem_any(word)))
+
+
+def _part(word: str) -> Iterator[tuple[str, str]]:
+    """Yield the lexemes of the two words that one may be made of; a name is left whole."""
+    for place in range(_LEAST_PART, len(word) - _LEAST_PART + 1) if word.islower() else ():
+        halves = _stem_any(word[:place]), _stem_any(word[place:])
+        if all(halves):
+            yield halves
 
 
 def _is_usual(word: str, stem: str, *, begins: bool) -> bool:

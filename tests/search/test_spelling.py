@@ -74,3 +74,54 @@ def test_what_no_word_of_the_documents_is_near_to_stays_unanswered(harbour: http
 
     assert reply["reason"] == "below_threshold"
     assert reply["rewritten_query"] is None
+
+
+LEDGER = (
+    b"# Ledger\n\nThe free cash flow of Brambletown Ltd was 5,120 thousand pounds in 2019. Its timesheet"
+    b" is sent by email to the foreman. The archive holds 500 GB of scans. Rule COVID-19 closed the hall.\n"
+)
+
+
+@pytest.fixture
+def ledger(server: Stack) -> httpx.Client:
+    ingest(server.client, LEDGER, "ledger.md")
+    embed(server.client)
+    return server.client
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("free cash flow of Brambletown in FY2019", "free cash flow of Brambletown in 2019"),
+        ("free cash flow of Brambletown in FY 19", "free cash flow of Brambletown in 2019"),
+        ("free cash flow of Brambletown in FY2018", None),  # no document has the year
+        ("timesheet by e-mail", "timesheet by email"),
+        ("archive of 500GB", "archive of 500 GB"),
+        ("hall closed by COVID19", "hall closed by COVID 19"),
+        ("hall closed by COVID-19", None),  # as the document has it
+    ],
+)
+def test_compounds_are_searched_and_answered_as_the_documents_write_them(
+    ledger: httpx.Client, typed: str, meant: str | None
+):
+    reply = ledger.post("/v1/query", json={"query": typed}).json()
+    found = ledger.post("/v1/search", json={"query": typed}).json()
+
+    assert reply["rewritten_query"] == meant
+    assert found["results"][0]["relevance"] == pytest.approx(
+        ledger.post("/v1/search", json={"query": meant or typed}).json()["results"][0]["relevance"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("free cashflow of Brambletown", "free cash flow of Brambletown"),
+        ("time sheet of the foreman", "timesheet of the foreman"),
+        ("Who is Cashflow?", None),  # a name is left whole
+    ],
+)
+def test_two_words_written_as_one_and_one_as_two_are_put_right(
+    ledger: httpx.Client, typed: str, meant: str | None
+):
+    assert suggestion(ledger, typed) == meant
