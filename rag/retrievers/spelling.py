@@ -25,6 +25,10 @@ _LEAST_PART = 3  # letters of each of two words that are written as one
 _FISCAL = re.compile(r"\b[FC]Y ?['’]?(?P<year>(?:19|20)?\d\d)\b(?![-–/]\d)")  # "FY2019", "FY 19"
 _HYPHENATED = re.compile(r"(?<![\w-])[^\W_]+-[^\W_]+(?![\w-])")  # "e-mail", "F-16"
 _WITH_DIGITS = re.compile(r"(?<![\w-])(?:[^\W\d_]+\d+|\d+[^\W\d_]+)(?![\w-])")  # "COVID19", "500GB"
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*"
+_NTH = r"\d{1,2}(?:st|nd|rd|th)"
+_DAY = re.compile(rf"\b(?P<before>{_NTH})(?= (?:of )?{_MONTH}\b)|\b{_MONTH} (?P<behind>{_NTH})\b")
 _BORDER = re.compile(r"(?<=\d)(?=\D)|(?<=\D)(?=\d)")
 _COUNTS = """
     SELECT lexeme, sum(chunks) AS chunks FROM embeddings_lexemecount
@@ -90,7 +94,8 @@ async def respell_compounds(
     text: str, collections: Sequence[UUID], *, principals: Sequence[str] | None
 ) -> str | None:
     """Return the question with its compounds as the documents write them, None if they need not be changed:
-    "e-mail" as "email", "500GB" as "500 GB", and a fiscal year ("FY2019", "FY19") as the year.
+    "e-mail" as "email", "500GB" as "500 GB", a fiscal year ("FY2019", "FY19") as the year, the "1st" of a
+    month as "1".
 
     One that the documents have as it is typed stays so. principals, raises: as in `suggest_question`.
     """
@@ -116,8 +121,11 @@ def _spell_compounds(text: str) -> dict[str, str]:
     """Return how the compounds of a question may be written otherwise, at most MAX_WORDS."""
     years = {match.group(): match["year"] for match in _FISCAL.finditer(text)}
     found = {typed: year if len(year) > 2 else f"20{year}" for typed, year in years.items()}
+    days = [match["before"] or match["behind"] for match in _DAY.finditer(text)]
+    found |= {day: day[:-2] for day in days}
     found |= {typed: typed.replace("-", "") for typed in _HYPHENATED.findall(text)}
-    found |= {typed: _BORDER.sub(" ", typed) for typed in _WITH_DIGITS.findall(text) if typed not in found}
+    mixed = (typed for typed in _WITH_DIGITS.findall(text) if not _ORDINAL.fullmatch(typed))
+    found |= {typed: _BORDER.sub(" ", typed) for typed in mixed if typed not in found}
     return dict(islice(found.items(), MAX_WORDS))
 
 

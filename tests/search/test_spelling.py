@@ -78,7 +78,8 @@ def test_what_no_word_of_the_documents_is_near_to_stays_unanswered(harbour: http
 
 LEDGER = (
     b"# Ledger\n\nThe free cash flow of Brambletown Ltd was 5,120 thousand pounds in 2019. Its timesheet"
-    b" is sent by email to the foreman. The archive holds 500 GB of scans. Rule COVID-19 closed the hall.\n"
+    b" is sent by email to the foreman. The archive holds 500 GB of scans since May 4."
+    b" Rule COVID-19 closed the hall.\n"
 )
 
 
@@ -98,6 +99,9 @@ def ledger(server: Stack) -> httpx.Client:
         ("timesheet by e-mail", "timesheet by email"),
         ("archive of 500GB", "archive of 500 GB"),
         ("hall closed by COVID19", "hall closed by COVID 19"),
+        ("archive on the 4th of May", "archive on the 4 of May"),
+        ("archive on May 4th", "archive on May 4"),
+        ("the 4th archive", None),  # no day
         ("hall closed by COVID-19", None),  # as the document has it
     ],
 )
