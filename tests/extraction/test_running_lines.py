@@ -57,6 +57,22 @@ def test_pages_are_numbered_in_many_ways(foot: str, count: int):
     assert texts(extraction)[0] == " ".join(BEGINNING)
 
 
+BANNER = (
+    "The copyright holder of this preprint, which no peer review has certified, is its author, who gave the"
+    " server a licence to show it in perpetuity to everybody."
+)
+
+
+def test_a_long_line_of_small_letters_on_each_page_is_one_too_also_behind_a_hyphen():
+    bodies = [
+        column("The keeper walked up all the stairs and lit the steam-", top=700),
+        column(*END, top=700),
+    ]
+    extraction = read(*([*bodies[n % 2], Words(BANNER, 770, size=7)] for n in range(4)))
+    assert texts(extraction)[0] == "The keeper walked up all the stairs and lit the steam"
+    assert [page.foot for page in extraction.pages] == [BANNER] * 4
+
+
 def test_a_number_that_ends_a_page_early_is_one_too():
     """As in filings, where it follows the text."""
     pages = [[*column(*BEGINNING, top=700), Words(str(n + 20), 400 + 30 * (n % 3))] for n in range(1, 6)]

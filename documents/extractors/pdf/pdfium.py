@@ -34,6 +34,9 @@ _WIDE = 1.1  # em: a space is a third of it, in justified text hardly more than 
 _JUSTIFIED = 2.5  # em: no word space is stretched more
 _MOST_SPACES = 60  # of a row
 _SIGNS_BEFORE, _SIGNS_BEHIND = "$€£¥(", "$€£¥%)"
+# At a line's end, as PDFium tells of it. A number behind it may be that of the next line (`line_numbers`).
+_HYPHEN = re.compile("(?<=\\w)\ufffe(?=\\w)(?!\\d{1,5} \\w)")
+_ANOTHER_SIZE = 1.15  # times
 _SPACE = re.compile(r"(?<=\S) (?=\S)")
 
 
@@ -89,13 +92,35 @@ def _read_style(handle: raw.FPDF_TEXTPAGE, first: int, last: int) -> LineStyle |
         return None
     if not raw.FPDFText_GetCharOrigin(handle, first, _x, _y):
         return None
-    size = raw.FPDFText_GetFontSize(handle, first) * hypot(_matrix.c, _matrix.d)
+    size = _read_size(handle, first)
     bold = _is_bold(handle, first) and _is_bold(handle, last)
     left, baseline = _x.value, _y.value
     right = read_edges(handle, last)[1]
     if last > first and chr(raw.FPDFText_GetUnicode(handle, last)) in _SIGNS_BEHIND:
         right = max(right, read_edges(handle, last - 1)[1])  # "5$", though the sign stands before
     return LineStyle(size, bold, left, right, baseline)
+
+
+def _read_size(handle: raw.FPDF_TEXTPAGE, index: int) -> float:
+    """Return the size of a letter in points, 0.0 where it has none."""
+    if not raw.FPDFText_GetMatrix(handle, index, _matrix):
+        return 0.0
+    return float(raw.FPDFText_GetFontSize(handle, index) * hypot(_matrix.c, _matrix.d))
+
+
+def part_at_hyphens(text_page: PdfTextPage, text: str) -> str:
+    """Return the text with a line end for a hyphen at the end of a line where letters of another size follow.
+
+    PDFium joins them: the last word above a running line with this.
+    """
+    handle, parted = text_page.raw, list(text)
+    if len(text) != text_page.count_chars():
+        return text
+    for match in _HYPHEN.finditer(text):
+        before, behind = _read_size(handle, match.start() - 1), _read_size(handle, match.end())
+        if max(before, behind) > _ANOTHER_SIZE * min(before, behind):
+            parted[match.start()] = "\n"
+    return "".join(parted)
 
 
 def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) -> tuple[Gap, ...]:
@@ -234,6 +259,7 @@ class PdfiumReader:
             text = str(text_page.get_text_range())
             if not has_text(text):  # letters without meaning are U+FFFE, which would be taken for hyphens
                 return RawPage("", pictures=has_visible_content(page))
+            text = part_at_hyphens(text_page, text)
             styles = read_line_styles(text_page, text)
             arranged = arrange_tables(page, text_page, text) if styles else None
             if arranged:
