@@ -73,6 +73,29 @@ def test_a_long_line_of_small_letters_on_each_page_is_one_too_also_behind_a_hyph
     assert [page.foot for page in extraction.pages] == [BANNER] * 4
 
 
+@pytest.mark.parametrize(
+    ("foot", "y"),
+    [
+        ("PLOS ONE | https://doi.org/10.1371/journal.pone.0237628 August 13, 2020 {n} / 6", 30),
+        ("Nutrients 2026, 18, 197 {n} of 6", 30),
+        ("The Keeper and the Lamp : 140{n}", 90),  # further inside, but the last line of each page
+    ],
+)
+def test_a_line_with_other_numbers_and_one_that_counts_the_pages_is_one(foot: str, y: int):
+    pages = [
+        [*column(*(BEGINNING if n % 2 else END), top=700), Words(foot.format(n=n), y)] for n in range(1, 7)
+    ]
+    extraction = read(*pages)
+    assert [page.foot for page in extraction.pages] == [foot.format(n=n) for n in range(1, 7)]
+    assert texts(extraction)[:2] == [" ".join(BEGINNING), " ".join(END)]
+
+
+def test_a_last_line_whose_number_does_not_count_stays():
+    feet = ["Lamps lit: 31", "Lamps lit: 12", "Lamps lit: 25", "Lamps lit: 7"]
+    extraction = read(*([*column(*BEGINNING, top=700), Words(foot, 90)] for foot in feet))
+    assert all(foot in text for foot, text in zip(feet, texts(extraction), strict=True))
+
+
 def test_a_number_that_ends_a_page_early_is_one_too():
     """As in filings, where it follows the text."""
     pages = [[*column(*BEGINNING, top=700), Words(str(n + 20), 400 + 30 * (n % 3))] for n in range(1, 6)]

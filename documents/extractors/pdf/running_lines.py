@@ -18,7 +18,8 @@ _SAME_HEIGHT = 2.0  # points
 _LONGEST = 300  # characters: what a server of preprints prints on each page has 150
 _NUMBER = re.compile(r"\d+|\b[ivxlc]{1,6}\b")
 _OUTER_NUMBER = re.compile(r"^(?:\d+|[ivxlc]{1,6})(?!\S)|(?<!\S)(?:\d+|[ivxlc]{1,6})$")
-_DIGITS = re.compile(r"\d{1,6}")
+_OF_PAGES = re.compile(r"(?<!\S)\d+ ?(?:of|von|de|di|sur|z|/) ?(?=\d+(?!\S))")  # "4 of 36"
+_DIGITS, _OUTER_DIGITS = re.compile(r"\d{1,6}"), re.compile(r"^\d{1,6}(?!\S)|(?<!\S)\d{1,6}$")
 _PAGE_NUMBER = re.compile(
     r"\W*(?:p|pg|page|s|seite|página|pagina|strona|第)?\W*#\W*(?:(?:of|von|de|di|sur|z)?\W*#)?\W*[页頁]?\W*"
 )
@@ -35,13 +36,13 @@ class TrimmedPage:
 
 @dataclass(frozen=True, slots=True)
 class _EdgeLine:
-    """A line at the upper or lower edge of a page, or a number that is its first or last line.
+    """A line at the upper or lower edge of a page, or its first or last line with a number.
 
-    shape: its text without case and what may be a page's number, and whether its letters are large, in
-    which a number is a chapter's. count: its first number less its page's index.
+    shape: its text without case and what may be a page's number; whether its letters are large, in which a
+    number is a chapter's; and `count` of a line further inside. count: its number less its page's index.
     """
 
-    shape: tuple[str, bool]
+    shape: tuple[str, bool, int | None]
     page: int
     line: int
     baseline: float
@@ -50,7 +51,7 @@ class _EdgeLine:
 
 def take_running_lines(pages: Sequence[RawPage]) -> list[TrimmedPage]:
     """Take the running lines out of each page; one with nothing else keeps them."""
-    by_shape: dict[tuple[str, bool], list[_EdgeLine]] = defaultdict(list)
+    by_shape: dict[tuple[str, bool, int | None], list[_EdgeLine]] = defaultdict(list)
     for page_index, page in enumerate(pages):
         for line in _iter_edge_lines(page, page_index):
             by_shape[line.shape].append(line)
@@ -67,23 +68,27 @@ def _iter_edge_lines(page: RawPage, page_index: int) -> Iterator[_EdgeLine]:
     sizes = sorted(style.size for style in page.styles if style)
     texts = page.text.split("\n")
     written = [number for number, text in enumerate(texts) if text.strip()]
-    ends = {*written[:1], *written[-1:]}
+    heights = {style.baseline for style in page.styles if style}
+    outermost = {max(heights, default=0.0), min(heights, default=0.0)}
     tables = {style.table for style in page.styles if style and not _is_at_edge(style, page)}
     for number, (text, style) in enumerate(zip(texts, page.styles, strict=False)):
         if style is None or len(text) > _LONGEST or (style.table is not None and style.table in tables):
             continue
         at_edge = _is_at_edge(style, page)
-        if not at_edge and number not in ends:
+        if not (at_edge or number in (written[0], written[-1]) or style.baseline in outermost):
             continue
         key = line_key(text).casefold()
         large = style.size > _LARGER * sizes[len(sizes) // 2]
         shape = _NUMBER.sub("#", key)
-        if not _PAGE_NUMBER.fullmatch(shape):
-            shape = key if large else _OUTER_NUMBER.sub("#", key)
-        if at_edge or _PAGE_NUMBER.fullmatch(shape):
-            digits = _DIGITS.search(key)
-            count = int(digits.group()) - page_index if digits else None
-            yield _EdgeLine((shape, large), page_index, number, style.baseline, count)
+        is_number = _PAGE_NUMBER.fullmatch(shape) is not None
+        if not is_number:
+            shape = key if large else _OUTER_NUMBER.sub("#", _OF_PAGES.sub("", key))
+        outer = _DIGITS.search(key) if is_number else _OUTER_DIGITS.search(key)
+        count = int(outer.group()) - page_index if outer else None
+        if at_edge or is_number:
+            yield _EdgeLine((shape, large, None), page_index, number, style.baseline, count)
+        elif count is not None and not large:
+            yield _EdgeLine((shape, large, count), page_index, number, style.baseline, count)
 
 
 def _is_at_edge(style: LineStyle, page: RawPage) -> bool:
