@@ -78,21 +78,28 @@ def test_a_long_line_of_small_letters_on_each_page_is_one_too_also_behind_a_hyph
     [
         ("PLOS ONE | https://doi.org/10.1371/journal.pone.0237628 August 13, 2020 {n} / 6", 30),
         ("Nutrients 2026, 18, 197 {n} of 6", 30),
-        ("The Keeper and the Lamp : 140{n}", 90),  # further inside, but the last line of each page
+        ("VerDate Sep 11 2014 15:31 Aug 06 Frm 0000{n} Fmt 4702 E:\\FR\\06AUP1.SGM", 30),
+        ("The Keeper and the Lamp : 140{n}", 90),  # further inside, but the last line of each page, and small
     ],
 )
 def test_a_line_with_other_numbers_and_one_that_counts_the_pages_is_one(foot: str, y: int):
     pages = [
-        [*column(*(BEGINNING if n % 2 else END), top=700), Words(foot.format(n=n), y)] for n in range(1, 7)
+        [*column(*(BEGINNING if n % 2 else END), top=700), Words(foot.format(n=n), y, size=9)]
+        for n in range(1, 7)
     ]
     extraction = read(*pages)
     assert [page.foot for page in extraction.pages] == [foot.format(n=n) for n in range(1, 7)]
     assert texts(extraction)[:2] == [" ".join(BEGINNING), " ".join(END)]
 
 
+def test_headings_that_count_stay():
+    extraction = read(*([Words(f"Week {n}", 700), *column(*BEGINNING, top=660)] for n in range(1, 6)))
+    assert [text.partition("\n")[0] for text in texts(extraction)] == [f"Week {n}" for n in range(1, 6)]
+
+
 def test_a_last_line_whose_number_does_not_count_stays():
     feet = ["Lamps lit: 31", "Lamps lit: 12", "Lamps lit: 25", "Lamps lit: 7"]
-    extraction = read(*([*column(*BEGINNING, top=700), Words(foot, 90)] for foot in feet))
+    extraction = read(*([*column(*BEGINNING, top=700), Words(foot, 90, size=9)] for foot in feet))
     assert all(foot in text for foot, text in zip(feet, texts(extraction), strict=True))
 
 

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from documents.extractors.pdf.layout import line_key
 from documents.extractors.pdf.pages import LineStyle, RawPage
@@ -16,10 +17,10 @@ _FEWEST_PAGES = 3  # that say the same
 _NEAR_PAGES = 2.5  # pages for each that says it: the heads of a chapter
 _SAME_HEIGHT = 2.0  # points
 _LONGEST = 300  # characters: what a server of preprints prints on each page has 150
+_MOST_NUMBERS = 12  # of a line
 _NUMBER = re.compile(r"\d+|\b[ivxlc]{1,6}\b")
 _OUTER_NUMBER = re.compile(r"^(?:\d+|[ivxlc]{1,6})(?!\S)|(?<!\S)(?:\d+|[ivxlc]{1,6})$")
-_OF_PAGES = re.compile(r"(?<!\S)\d+ ?(?:of|von|de|di|sur|z|/) ?(?=\d+(?!\S))")  # "4 of 36"
-_DIGITS, _OUTER_DIGITS = re.compile(r"\d{1,6}"), re.compile(r"^\d{1,6}(?!\S)|(?<!\S)\d{1,6}$")
+_DIGITS = re.compile(r"(?<!\d)\d{1,6}(?!\d)")
 _PAGE_NUMBER = re.compile(
     r"\W*(?:p|pg|page|s|seite|página|pagina|strona|第)?\W*#\W*(?:(?:of|von|de|di|sur|z)?\W*#)?\W*[页頁]?\W*"
 )
@@ -34,15 +35,24 @@ class TrimmedPage:
     foot: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _EdgeLine:
-    """A line at the upper or lower edge of a page, or its first or last line with a number.
+class _Shape(NamedTuple):
+    """What a running line says on each page. text: without case, what may be a page's number left out.
 
-    shape: its text without case and what may be a page's number; whether its letters are large, in which a
-    number is a chapter's; and `count` of a line further inside. count: its number less its page's index.
+    large: its letters are, and a number is a chapter's. offset: a number in it less its page's index, if it
+    is known by that.
     """
 
-    shape: tuple[str, bool, int | None]
+    text: str
+    large: bool
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _EdgeLine:
+    """A line at the upper or lower edge of a page, or its first or last line with a number. count: its first
+    number less its page's index.
+    """
+
     page: int
     line: int
     baseline: float
@@ -51,18 +61,19 @@ class _EdgeLine:
 
 def take_running_lines(pages: Sequence[RawPage]) -> list[TrimmedPage]:
     """Take the running lines out of each page; one with nothing else keeps them."""
-    by_shape: dict[tuple[str, bool, int | None], list[_EdgeLine]] = defaultdict(list)
+    by_shape: dict[_Shape, list[_EdgeLine]] = defaultdict(list)
     for page_index, page in enumerate(pages):
-        for line in _iter_edge_lines(page, page_index):
-            by_shape[line.shape].append(line)
+        for shape, line in _iter_edge_lines(page, page_index):
+            by_shape[shape].append(line)
     running: dict[int, set[int]] = defaultdict(set)
-    for lines in by_shape.values():
-        for line in _select_running(lines, len(pages)):
+    for shape, lines in by_shape.items():
+        for line in _select_running(shape, lines, len(pages)):
             running[line.page].add(line.line)
     return [_trim(page, running.get(index, set())) for index, page in enumerate(pages)]
 
 
-def _iter_edge_lines(page: RawPage, page_index: int) -> Iterator[_EdgeLine]:
+def _iter_edge_lines(page: RawPage, page_index: int) -> Iterator[tuple[_Shape, _EdgeLine]]:
+    """Yield the lines that may run, each with all shapes by which it may be known."""
     if not page.height:
         return
     sizes = sorted(style.size for style in page.styles if style)
@@ -78,26 +89,28 @@ def _iter_edge_lines(page: RawPage, page_index: int) -> Iterator[_EdgeLine]:
         if not (at_edge or number in (written[0], written[-1]) or style.baseline in outermost):
             continue
         key = line_key(text).casefold()
-        large = style.size > _LARGER * sizes[len(sizes) // 2]
-        shape = _NUMBER.sub("#", key)
-        is_number = _PAGE_NUMBER.fullmatch(shape) is not None
-        if not is_number:
-            shape = key if large else _OUTER_NUMBER.sub("#", _OF_PAGES.sub("", key))
-        outer = _DIGITS.search(key) if is_number else _OUTER_DIGITS.search(key)
-        count = int(outer.group()) - page_index if outer else None
-        if at_edge or is_number:
-            yield _EdgeLine((shape, large, None), page_index, number, style.baseline, count)
-        elif count is not None and not large:
-            yield _EdgeLine((shape, large, count), page_index, number, style.baseline, count)
+        usual = sizes[len(sizes) // 2]
+        numbers = [(match, int(match.group()) - page_index) for match in _DIGITS.finditer(key)]
+        line = _EdgeLine(page_index, number, style.baseline, numbers[0][1] if numbers else None)
+        large, small = style.size > _LARGER * usual, style.size < usual
+        whole = _NUMBER.sub("#", key)
+        if _PAGE_NUMBER.fullmatch(whole):
+            yield _Shape(whole, large), line
+            continue
+        if at_edge:
+            yield _Shape(key if large else _OUTER_NUMBER.sub("#", key), large), line
+        if small or (at_edge and not large):
+            for match, count in numbers[:_MOST_NUMBERS]:
+                yield _Shape(f"{key[: match.start()]}#{key[match.end() :]}", large, count), line
 
 
 def _is_at_edge(style: LineStyle, page: RawPage) -> bool:
     return not _EDGE < style.baseline / page.height < 1 - _EDGE
 
 
-def _select_running(lines: Sequence[_EdgeLine], page_count: int) -> Sequence[_EdgeLine]:
+def _select_running(shape: _Shape, lines: Sequence[_EdgeLine], page_count: int) -> Sequence[_EdgeLine]:
     """Return those lines of one shape that run: page numbers that count with the pages, and what repeats."""
-    if _PAGE_NUMBER.fullmatch(lines[0].shape[0]):
+    if _PAGE_NUMBER.fullmatch(shape.text):
         pages_of_count: dict[int | None, set[int]] = defaultdict(set)
         for line in lines:
             pages_of_count[line.count].add(line.page)
