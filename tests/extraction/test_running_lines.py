@@ -92,6 +92,12 @@ def test_a_line_with_other_numbers_and_one_that_counts_the_pages_is_one(foot: st
     assert texts(extraction)[:2] == [" ".join(BEGINNING), " ".join(END)]
 
 
+def test_a_line_along_the_edge_of_each_page_is_one():
+    stamp = Words("For personal use only", 300, x=20, turned=True)
+    extraction = read(*([*column(*(END if n % 2 else BEGINNING), top=700), stamp] for n in range(4)))
+    assert texts(extraction)[:2] == [" ".join(BEGINNING), " ".join(END)]
+
+
 def test_headings_that_count_stay():
     extraction = read(*([Words(f"Week {n}", 700), *column(*BEGINNING, top=660)] for n in range(1, 6)))
     assert [text.partition("\n")[0] for text in texts(extraction)] == [f"Week {n}" for n in range(1, 6)]

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from typing import NamedTuple
 
 from documents.extractors.pdf.layout import line_key
@@ -49,8 +50,9 @@ class _Shape(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _EdgeLine:
-    """A line at the upper or lower edge of a page, or its first or last line with a number. count: its first
-    number less its page's index.
+    """A line at the upper or lower edge of a page, or its first or last line with a number.
+
+    baseline: its height, not a number for a turned one. count: its first number less its page's index.
     """
 
     page: int
@@ -83,7 +85,11 @@ def _iter_edge_lines(page: RawPage, page_index: int) -> Iterator[tuple[_Shape, _
     outermost = {max(heights, default=0.0), min(heights, default=0.0)}
     tables = {style.table for style in page.styles if style and not _is_at_edge(style, page)}
     for number, (text, style) in enumerate(zip(texts, page.styles, strict=False)):
-        if style is None or len(text) > _LONGEST or (style.table is not None and style.table in tables):
+        if len(text) > _LONGEST or (style and style.table is not None and style.table in tables):
+            continue
+        if style is None:  # it runs up the page, along its edge
+            if has_text(text):
+                yield _Shape(line_key(text).casefold(), large=False), _EdgeLine(page_index, number, nan, None)
             continue
         at_edge = _is_at_edge(style, page)
         if not (at_edge or number in (written[0], written[-1]) or style.baseline in outermost):
