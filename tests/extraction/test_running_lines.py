@@ -98,6 +98,15 @@ def test_a_line_along_the_edge_of_each_page_is_one():
     assert texts(extraction)[:2] == [" ".join(BEGINNING), " ".join(END)]
 
 
+def test_words_along_the_edge_are_no_part_of_the_last_line():
+    """As on reports of companies that are listed in Australia: PDFium joins these to what is drawn last."""
+    stamp = Words("For personal use only", 300, x=20, turned=True)
+    extraction = read(
+        *([Words("Contents", 700), Words(f"Lamps {n}", 302, x=22), stamp] for n in (7, 4, 9, 2))
+    )
+    assert texts(extraction)[0] == "Contents\nLamps 7"
+
+
 def test_headings_that_count_stay():
     extraction = read(*([Words(f"Week {n}", 700), *column(*BEGINNING, top=660)] for n in range(1, 6)))
     assert [text.partition("\n")[0] for text in texts(extraction)] == [f"Week {n}" for n in range(1, 6)]

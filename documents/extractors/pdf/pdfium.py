@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -36,6 +37,7 @@ _MOST_SPACES = 60  # of a row
 _SIGNS_BEFORE, _SIGNS_BEHIND = "$€£¥(", "$€£¥%)"
 # At a line's end, as PDFium tells of it. A number behind it may be that of the next line (`line_numbers`).
 _HYPHEN = re.compile("(?<=\\w)\ufffe(?=\\w)(?!\\d{1,5} \\w)")
+_LINE = re.compile(r"\S(?:[^\n]*\S)?")
 _ANOTHER_SIZE = 1.15  # times
 _SPACE = re.compile(r"(?<=\S) (?=\S)")
 
@@ -108,19 +110,31 @@ def _read_size(handle: raw.FPDF_TEXTPAGE, index: int) -> float:
     return float(raw.FPDFText_GetFontSize(handle, index) * hypot(_matrix.c, _matrix.d))
 
 
-def part_at_hyphens(text_page: PdfTextPage, text: str) -> str:
-    """Return the text with a line end for a hyphen at the end of a line where letters of another size follow.
+def part_lines(text_page: PdfTextPage, text: str) -> str:
+    """Return the text with a line end where PDFium joins what are no parts of one line.
 
-    PDFium joins them: the last word above a running line with this.
+    For a hyphen at the end of a line where letters of another size follow: the last word above a running
+    line with this. And where letters that run up the page stand in it: what is printed along its edge.
     """
-    handle, parted = text_page.raw, list(text)
     if len(text) != text_page.count_chars():
         return text
+    handle, parted = text_page.raw, list(text)
     for match in _HYPHEN.finditer(text):
         before, behind = _read_size(handle, match.start() - 1), _read_size(handle, match.end())
         if max(before, behind) > _ANOTHER_SIZE * min(before, behind):
             parted[match.start()] = "\n"
+    for line in _LINE.finditer(text):
+        begins = _is_turned(handle, line.start())
+        if begins != _is_turned(handle, line.end() - 1):
+            spaces = [line.start() + space.start() for space in _SPACE.finditer(line.group())]
+            first = bisect_left(spaces, True, key=lambda space: _is_turned(handle, space + 1) != begins)
+            if first < len(spaces):
+                parted[spaces[first]] = "\n"
     return "".join(parted)
+
+
+def _is_turned(handle: raw.FPDF_TEXTPAGE, index: int) -> bool:
+    return bool(raw.FPDFText_GetMatrix(handle, index, _matrix)) and abs(_matrix.b) > abs(_matrix.a)
 
 
 def _find_gaps(handle: raw.FPDF_TEXTPAGE, line: str, start: int, size: float) -> tuple[Gap, ...]:
@@ -259,7 +273,7 @@ class PdfiumReader:
             text = str(text_page.get_text_range())
             if not has_text(text):  # letters without meaning are U+FFFE, which would be taken for hyphens
                 return RawPage("", pictures=has_visible_content(page))
-            text = part_at_hyphens(text_page, text)
+            text = part_lines(text_page, text)
             styles = read_line_styles(text_page, text)
             arranged = arrange_tables(page, text_page, text) if styles else None
             if arranged:

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import nan
+from math import isnan, nan
 from typing import NamedTuple
 
 from documents.extractors.pdf.layout import line_key
@@ -14,6 +14,7 @@ from documents.text.characters import clean_label, has_text
 _EDGE = 0.09  # of the page's height
 _LARGER = 1.15  # times the size of most lines
 _SHARE = 0.4  # of the pages; heads of left and right pages differ
+_TURNED_SHARE = 0.8  # of the pages; less may be the label of a diagram's axis
 _FEWEST_PAGES = 3  # that say the same
 _NEAR_PAGES = 2.5  # pages for each that says it: the heads of a chapter
 _SAME_HEIGHT = 2.0  # points
@@ -122,7 +123,8 @@ def _select_running(shape: _Shape, lines: Sequence[_EdgeLine], page_count: int) 
             pages_of_count[line.count].add(line.page)
         return [line for line in lines if line.count is not None and len(pages_of_count[line.count]) > 1]
     pages = {line.page for line in lines}
-    if len(pages) >= max(_FEWEST_PAGES, _SHARE * page_count):
+    share = _TURNED_SHARE if isnan(lines[0].baseline) else _SHARE
+    if len(pages) >= max(_FEWEST_PAGES, share * page_count):
         return lines
     if len(pages) >= _FEWEST_PAGES and _stand_alike(lines):
         return lines
