@@ -96,6 +96,15 @@ def test_an_answer_in_the_cache_is_of_those_who_may_read_it(house: House):
     assert secret.word not in caller.client.post("/v1/query", json=body).text
 
 
+def test_a_compound_is_put_right_only_by_what_the_caller_may_read(house: House):
+    caller, secret = hidden_from(house, "read key")
+    body = {"query": f"secret {secret.word[:3]}-{secret.word[3:]}", "collections": [HOUSE]}
+
+    asked = [one.client.post("/v1/query", json=body).json() for one in (house.callers["admin key"], caller)]
+
+    assert [reply["rewritten_query"] for reply in asked] == [f"secret {secret.word}", None]
+
+
 SHOWN = """
     SELECT (SELECT coalesce(jsonb_agg(id::text), '[]') FROM documents_document) AS documents,
         (SELECT coalesce(jsonb_agg(document_id::text), '[]') FROM documents_page) AS pages,

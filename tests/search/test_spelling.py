@@ -11,11 +11,15 @@ TEXT = (
 )
 
 
-@pytest.fixture
-def harbour(server: Stack) -> httpx.Client:
-    ingest(server.client, TEXT, "harbour.md")
+def fill(server: Stack, text: bytes, name: str) -> httpx.Client:
+    ingest(server.client, text, name)
     embed(server.client)
     return server.client
+
+
+@pytest.fixture
+def harbour(server: Stack) -> httpx.Client:
+    return fill(server, TEXT, "harbour.md")
 
 
 def suggestion(client: httpx.Client, question: str, **parameters: str) -> str | None:
@@ -85,9 +89,7 @@ LEDGER = (
 
 @pytest.fixture
 def ledger(server: Stack) -> httpx.Client:
-    ingest(server.client, LEDGER, "ledger.md")
-    embed(server.client)
-    return server.client
+    return fill(server, LEDGER, "ledger.md")
 
 
 @pytest.mark.parametrize(
