@@ -100,10 +100,12 @@ def tell_field(text: str) -> str:
 class SentenceReader:
     """Slow or failing, it reads nothing, and answers are as they were without it; see `Limit`.
 
-    folder: see `ReaderModel`. Raises ValueError for a folder without the files of a model.
+    It reads for one question at a time, and `timeout_s` is long enough for the turns of a crowd, who rather
+    wait than be told what does not answer. folder: see `ReaderModel`. Raises ValueError for a folder without
+    the files of a model.
     """
 
-    def __init__(self, folder: Path = SHIPPED, *, timeout_s: float = 1.0) -> None:
+    def __init__(self, folder: Path = SHIPPED, *, timeout_s: float = 4.0) -> None:
         check_files(folder)
         self._folder = folder
         self.limit = Limit(timeout_s, what="sentence reader")
