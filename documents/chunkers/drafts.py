@@ -11,6 +11,8 @@ from documents.text.headings import HeadingContext, HeadingIndex
 from documents.text.sentences import strip_span
 from documents.types import PAGED_SOURCES, SHEET_SOURCES, ChunkDraft, ChunkType, Extraction, TableHead
 
+_FAR = 10_000  # characters, some three pages: a heading so far above a table does not name it
+
 
 class ChunkSpan(Protocol):
     """The span of a chunk, `text[start:end]`, under the headings of `context`."""
@@ -102,20 +104,26 @@ class MeasuredText:
         return next((kind for kind, tokens in counts.items() if tokens > half), "paragraph")
 
     def _table_of(self, start: int, end: int, context: HeadingContext) -> TableHead | None:
-        """Return the head of the table that a span is in, with a title; None if there are several."""
+        """Return the head of the table that a span is in, with a title; None if there are several.
+
+        One without a title of its own has that of the heading above it.
+        """
         first = max(0, bisect_right(self._block_starts, start) - 1)
-        heads = []
+        tables = []
         for block in self.source.blocks[first:]:
             if block.start_char >= end:
                 break
             if block.end_char > start and block.head:
-                heads.append(block.head)
-        if len(heads) != 1:
+                tables.append(block)
+        if len(tables) != 1 or (head := tables[0].head) is None:
             return None
-        head, section = heads[0], context.section or context.chapter
-        if self._has_row_sections or not section or not (head.title.startswith("(") or not head.title):
+        has_title = head.title and not head.title.startswith("(")  # more than a unit
+        far = tables[0].start_char - context.start_char > _FAR
+        if has_title or far or self._has_row_sections:
             return head
-        return replace(head, title=f"{section} {head.title}".strip())  # of nothing but a unit
+        names = " ".join(head.columns)  # a bold one looks like a heading
+        heading = next((title for title in reversed(context.headers) if title not in names), "")
+        return replace(head, title=f"{heading} {head.title}".strip())
 
     def _heading_tokens(self, start: int, end: int) -> int:
         """Count the tokens of lines that begin with a heading."""

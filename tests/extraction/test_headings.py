@@ -67,6 +67,24 @@ def test_a_heading_over_two_lines_is_one():
     assert headings(found) == [(1, "A Very Long History of the Lamps and the Stairs")]
 
 
+def test_a_numbered_heading_with_a_dash_is_no_row_of_figures():
+    page = column(*PROSE, Words("Note 6 - Lamps", 10, size=14), *PROSE, Words("Note 7 - Oil", 10, size=14))
+    assert headings(read(page)) == [(1, "Note 6 - Lamps"), (1, "Note 7 - Oil")]
+
+
+def test_what_heads_the_columns_of_a_table_is_no_heading():
+    prose = column(*PROSE, Words("The Lamp", 10, size=14), *PROSE, Words("The Oil", 10, size=14), *PROSE)
+    heads = [Words(text, y, x=x, size=13) for text, y, x in (("Gross", 560, 310), ("Net", 538, 510))]
+    rows = [
+        Words(cell, 520 - 16 * n, x=x)
+        for n, cells in enumerate((("Lamps", "1,200", "100", "1,100"), ("Wicks", "800", "100", "700")))
+        for cell, x in zip(cells, (60, 310, 410, 510), strict=True)
+    ]
+    found = read([*prose, *heads, *rows])
+    assert [block.kind for block in found.blocks] == ["table"]
+    assert headings(found) == [(1, "The Lamp"), (1, "The Oil")]
+
+
 def test_what_is_no_heading():
     """A label beside a figure, a caption, a sum in bold, a quotation in large letters."""
     page = column(

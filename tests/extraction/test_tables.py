@@ -283,3 +283,54 @@ def test_a_caption_is_the_title_also_below_a_heading():
     assert balance(*heading, group="Table 3: What is owned").blocks[0].head == TableHead(
         "Table 3: What is owned", ("", "")
     )
+
+
+def test_a_sentence_over_two_lines_that_leads_to_a_table_is_its_title_whole():
+    years = [Words(year, 672, x=x) for year, x in (("2020", 320), ("2021", 450))]
+    figures = rows(("Sales", "1,200", "1,300"), ("Costs", "800", "850"), top=656)
+    paragraph = column(
+        "The lamp was lit. The dues of the last two years, with the grants that the",
+        "harbour was given by the county for its lamps, were as follows:",
+        top=714,
+    )
+    whole = (
+        "The dues of the last two years, with the grants that the harbour was given by the county for its "
+        "lamps, were as follows:"
+    )
+    head = read([*paragraph, *years, *figures]).blocks[0].head
+    assert head is not None
+    assert head.title == whole
+
+
+def test_a_heading_above_the_sentence_that_leads_to_a_table_is_no_part_of_it():
+    years = [Words(year, 672, x=x) for year, x in (("2020", 320), ("2021", 450))]
+    figures = rows(("Sales", "1,200", "1,300"), ("Costs", "800", "850"), top=656)
+    lead = "What the harbour was given was as follows:"
+    for heading in (
+        Words("Dues", 714),
+        Words("The dues of the harbour and of all its lamps", 714, bold=True),
+    ):
+        head = read([heading, Words(lead, 700), *years, *figures]).blocks[0].head
+        assert head is not None
+        assert head.title == lead
+
+
+def titles_below(*lines: str) -> list[str]:
+    """The titles of a table that has none of its own, below a part, a note of it, and these lines."""
+    marked = "\n".join(("# Report", "## Part II", "### Note 6", *lines))
+    table = "| Lamps | 2020 |\n|---|---|\n| Oil | 5 |\n| Wicks | 6 |\n"
+    found = read_markdown(f"{marked}\n\n{table}".encode())
+    chunks = SentenceChunker(tokenizer=WordPieceCounter()).split(found, ChunkingSettings())
+    return [chunk.table.title for chunk in chunks if chunk.table]
+
+
+def test_a_table_without_a_title_has_the_heading_next_above_it():
+    assert titles_below("The lamps burn.") == ["Note 6"]
+
+
+def test_a_heading_pages_above_a_table_is_not_its_title():
+    assert titles_below("The lamps burn. " * 700) == [""]
+
+
+def test_a_heading_that_heads_a_column_is_not_its_tables_title():
+    assert titles_below("#### Lamps", "They burn.") == ["Note 6"]

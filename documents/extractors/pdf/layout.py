@@ -17,6 +17,7 @@ _FIELD = re.compile(r"[^\W\d_a-zß-ÿ][\w/&'’-]*(?: [\w/&'’()-]+){0,4}: \S")
 _FIGURE = re.compile(r"[-–—+$€£(]*(?:\d[\d.,]*[%)\]]*|[$€£—–-])")
 _FIGURE_OR_DASH = re.compile(r"[\d$€£—–-]")
 _LETTER = re.compile(r"[^\W\d_]")
+_DASH_BEFORE_WORD = re.compile(r" [—–-] (?=[^\W\d_]{2})")
 _CJK = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _NEIGHBOURS = 4  # lines looked at on each side to learn the width of the column
 _LINES_KEPT = 4096  # several steps ask the same of a line
@@ -99,12 +100,15 @@ def _is_full(above: str, below: str, width: int) -> bool:
 
 @lru_cache(maxsize=_LINES_KEPT)
 def is_tabular(line: str) -> bool:
-    """Tell if a line is a row of figures (at least two, a third of its words), or has no letter at all."""
+    """Tell if a line is a row of figures (at least two, a third of its words), or has no letter at all.
+
+    A dash is one where a cell is empty, and not before a word: "Note 6 — Leases".
+    """
     if CELLS in line:
         return True
     if not _FIGURE_OR_DASH.search(line):
         return _LETTER.search(line) is None
-    words = line.split()
+    words = _DASH_BEFORE_WORD.sub(" ", line).split()
     figures = sum(_FIGURE.fullmatch(word) is not None for word in words) if len(words) < 60 else 0
     return figures >= max(2.0, len(words) / 3) or _LETTER.search(line) is None
 

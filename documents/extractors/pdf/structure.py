@@ -1,6 +1,7 @@
 """The structure of a PDF: raw pages -> text in paragraphs, with headings and blocks."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
@@ -153,16 +154,16 @@ def build_structure(raw_pages: Sequence[RawPage], outline: Sequence[OutlineEntry
     joined = _join_pages(pages, detected)
     texts = [text for text, _ in joined]
     starts = list(accumulate((len(text) + 1 for text in texts[:-1]), initial=0))
-    if detected:
-        headings = _locate_detected(detected, texts, starts)
-    else:
-        headings = locate_outline(outline, texts, starts)
-    blocks = (
+    blocks = tuple(
         replace(block, start_char=start + block.start_char, end_char=start + block.end_char)
         for (_, own), start in zip(joined, starts, strict=True)
         for block in own
     )
-    return PdfStructure(texts, trimmed, headings, tuple(blocks), title)
+    if detected:
+        headings = _without_heads(_locate_detected(detected, texts, starts), blocks)
+    else:
+        headings = locate_outline(outline, texts, starts)
+    return PdfStructure(texts, trimmed, headings, blocks, title)
 
 
 def _join_pages(
@@ -231,3 +232,19 @@ def _locate_detected(
             headings.append(Heading(heading.level, heading.title, starts[page] + match.start()))
             last_page, last_end = page, match.end()
     return tuple(headings)
+
+
+def _without_heads(headings: Sequence[Heading], blocks: Sequence[Block]) -> tuple[Heading, ...]:
+    """Leave out what heads a column of a table: it is bold and stands alone, too."""
+    tables = [(block, block.head.columns) for block in blocks if block.head]
+    starts = [block.start_char for block, _ in tables]
+
+    def is_head(heading: Heading) -> bool:
+        place = bisect_right(starts, heading.start_char) - 1
+        if place < 0 or heading.start_char >= tables[place][0].end_char:
+            return False
+        names = list(filter(None, tables[place][1]))
+        named = [name for name in names if heading.title in name]
+        return 0 < len(named) < len(names)  # what stands in all is of the table
+
+    return tuple(heading for heading in headings if not is_head(heading))

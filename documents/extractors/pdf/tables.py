@@ -50,6 +50,10 @@ _CAPTION = re.compile(
     r"(?:tab(?:le|elle|leau|\.)|tabla|exhibit|figure|chart)\s[A-Z]?-?\d[\d.a-z-]*\b", re.IGNORECASE
 )
 _ENDS = re.compile(r"[.;,][\"'”’)]*$")
+_SENTENCE_ENDS = re.compile(r"[.!?:;][\"'”’)]*$")
+_NEW_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
+_LEAD_IN_LINES = 3  # above the one that ends with a colon
+_TIGHT = 1.7  # sizes of type between the lines of a paragraph
 _BETWEEN = 4  # lines without figures between two rows of one table
 _ROWS_COMPARED = 20
 _FIGURE_CHARS = 40
@@ -567,13 +571,41 @@ def _find_title(lines: Sequence[_Line], done: int, top: int) -> tuple[str, int]:
         if line.is_row or not _follows_loosely(line, lines[number + 1]) or not _WORD.search(text):
             break
         if text.endswith(":") and len(text) > _TITLE_CHARS // 4:
-            title.insert(0, re.split(r"(?<=[.!?]) (?=[A-Z])", text)[-1])
+            title.insert(0, _read_lead_in(lines, done, number))
             break
         if _ENDS.search(text) or len(text) > _TITLE_CHARS or text[0].islower():
             break
         title.insert(0, text)
         begin = number
     return " ".join(title), begin
+
+
+def _read_lead_in(lines: Sequence[_Line], done: int, last: int) -> str:
+    """Return the sentence that ends with a line, from the lines above it, too: "The shares ... are as
+    follows:". Of one that is longer than a title what stands on the line.
+    """
+    *before, own = re.split(_NEW_SENTENCE, lines[last].text)
+    whole = own
+    for number in range(last - 1, max(done, last - _LEAD_IN_LINES) - 1, -1):
+        above, below = lines[number], lines[number + 1]
+        if before or not _runs_on(above, below):
+            break
+        *before, end = re.split(_NEW_SENTENCE, above.text)
+        whole = f"{end} {whole}"
+    return whole if len(whole) <= _HEADING_CHARS else own
+
+
+def _runs_on(above: _Line, below: _Line) -> bool:
+    """Tell if a line goes on in the next one, as those of a paragraph do, and a heading does not."""
+    step = above.style.baseline - below.style.baseline
+    same = (
+        abs(above.style.size - below.style.size) < 0.1 * below.style.size
+        and above.style.bold == below.style.bold
+    )
+    tight = 0 < step < _TIGHT * below.style.size
+    if above.is_row or not (same and tight) or _SENTENCE_ENDS.search(above.text):
+        return False
+    return below.text[0].islower() or above.right > below.right
 
 
 def _find_heading(lines: Sequence[_Line], begin: int) -> str:
