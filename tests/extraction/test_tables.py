@@ -285,21 +285,17 @@ def test_a_caption_is_the_title_also_below_a_heading():
     )
 
 
-def test_a_sentence_over_two_lines_that_leads_to_a_table_is_its_title_whole():
+@pytest.mark.parametrize(
+    "end", ["harbour was given by the county for its lamps, were as follows:", "years 2020 and 2021:"]
+)
+def test_a_sentence_over_two_lines_that_leads_to_a_table_is_its_title_whole(end: str) -> None:
     years = [Words(year, 672, x=x) for year, x in (("2020", 320), ("2021", 450))]
     figures = rows(("Sales", "1,200", "1,300"), ("Costs", "800", "850"), top=656)
-    paragraph = column(
-        "The lamp was lit. The dues of the last two years, with the grants that the",
-        "harbour was given by the county for its lamps, were as follows:",
-        top=714,
-    )
-    whole = (
-        "The dues of the last two years, with the grants that the harbour was given by the county for its "
-        "lamps, were as follows:"
-    )
+    begin = "The dues of the last two years, with the grants that the"
+    paragraph = column(f"The lamp was lit. {begin}", end, top=714)
     head = read([*paragraph, *years, *figures]).blocks[0].head
     assert head is not None
-    assert head.title == whole
+    assert head.title == f"{begin} {end}"
 
 
 def test_a_heading_above_the_sentence_that_leads_to_a_table_is_no_part_of_it():

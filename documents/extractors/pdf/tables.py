@@ -570,8 +570,9 @@ def _find_title(lines: Sequence[_Line], done: int, top: int) -> tuple[str, int]:
         text = line.text
         if line.is_row or not _follows_loosely(line, lines[number + 1]) or not _WORD.search(text):
             break
-        if text.endswith(":") and len(text) > _TITLE_CHARS // 4:
-            title.insert(0, _read_lead_in(lines, done, number))
+        lead_in = _read_lead_in(lines, done, number) if text.endswith(":") else ""
+        if lead_in and (len(text) > _TITLE_CHARS // 4 or (lead_in != text and not text[0].isupper())):
+            title.insert(0, lead_in)
             break
         if _ENDS.search(text) or len(text) > _TITLE_CHARS or text[0].islower():
             break
