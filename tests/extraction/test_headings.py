@@ -85,6 +85,18 @@ def test_what_heads_the_columns_of_a_table_is_no_heading():
     assert headings(found) == [(1, "The Lamp"), (1, "The Oil")]
 
 
+def test_what_stands_at_one_place_of_three_pages_is_no_heading():
+    """The name of the harbour in the middle of each page; a heading that comes again stands elsewhere."""
+
+    def page(above: int) -> list[Words]:
+        own = column(*PROSE, Words("The Stairs", above, size=14), *PROSE)
+        return [*own, Words("Old Quay Harbour", 500, size=14), *column(*PROSE, top=470)]
+
+    stairs = [(1, "The Stairs")] * 3
+    assert headings(read(page(10), page(20), page(30))) == stairs
+    assert headings(read(page(10), page(20))) == [(1, "The Stairs"), (1, "Old Quay Harbour")] * 2
+
+
 def test_what_is_no_heading():
     """A label beside a figure, a caption, a sum in bold, a quotation in large letters."""
     page = column(

@@ -16,6 +16,7 @@ _MOST_LINES = 3  # of one heading
 _MOST_CHARS = 150  # of one line
 _MOST_BOLD = 80  # of one that is only bold
 _MOST_SHARE = 0.35  # of the document's letters: more are no headings
+_REPEATED = 3  # pages
 _MANY = 5  # headings that tell how the rest of the document is set
 _RANK_WORDS = {
     "part": -2,
@@ -75,7 +76,7 @@ def find_headings(pages: Sequence[RawPage]) -> tuple[list[DetectedHeading], str]
     body = _find_body_style(pages)
     if body is None:
         return [], ""
-    runs = list(_join_lines(list(_iter_candidates(pages, body))))
+    runs = list(_join_lines(_without_repeated(list(_iter_candidates(pages, body)))))
     if _count_letters(runs) > _MOST_SHARE * body.letters:
         runs = [run for run in runs if run[0].style.size >= _LARGER * body.size]
     if _count_letters(runs) > _MOST_SHARE * body.letters:
@@ -124,6 +125,16 @@ def _iter_candidates(pages: Sequence[RawPage], body: _BodyStyle) -> Iterator[_St
             line = _StyledLine(page_index, clean_label(text, max_chars=MAX_TITLE), style, distance)
             if _stands_out(line, below_text.strip(), body):
                 yield line
+
+
+def _without_repeated(lines: Sequence[_StyledLine]) -> list[_StyledLine]:
+    """Leave out what stands at one place of several pages, as the heads of a table do that goes on."""
+    places = Counter(map(_place, lines))
+    return [line for line in lines if places[_place(line)] < _REPEATED]
+
+
+def _place(line: _StyledLine) -> tuple[str, int, int]:
+    return line.text, round(line.style.left), round(line.style.baseline)
 
 
 def _differs_from_body(style: LineStyle, body: _BodyStyle) -> bool:
