@@ -175,18 +175,28 @@ def describe_row(row: TableRow, head: TableHead, wanted: frozenset[int] = frozen
 
 
 def says_row(text: str, row: TableRow, head: TableHead) -> bool:
-    """Tell if a text is what `describe_row` returns, for some of the columns."""
+    """Tell if a text is what `describe_row` returns, for some of the columns, with the title or without."""
     name = f"{_name_row(row, head)}, "
-    return text.startswith(name) and set(text[len(name) :].split("; ")) <= set(
-        _describe_cells(row, head).values()
-    )
+    told = text.removeprefix(name)
+    if told == text:
+        told = text.removeprefix(name.removeprefix(describe_title(head)))
+    return told != text and set(told.split("; ")) <= set(_describe_cells(row, head).values())
+
+
+def describe_title(head: TableHead) -> str:
+    """Return what `describe_row` begins with for each row of a table: its title; "" without one."""
+    title = _clean_part(_NUMBER_STOP.sub(r"\1: ", head.title))
+    return f"{title}: " if title else ""
 
 
 def _name_row(row: TableRow, head: TableHead) -> str:
-    title = _NUMBER_STOP.sub(r"\1: ", head.title)
     column = "" if _NAMES_ROW.search(row.cells[0]) or not head.columns else head.columns[0]
-    parts = (_NOTE.sub("", part).rstrip(": ") for part in (title, row.group, column, row.cells[0]))
-    return ": ".join(filter(None, parts))
+    own = ": ".join(filter(None, map(_clean_part, (row.group, column, row.cells[0]))))
+    return describe_title(head) + own if own else describe_title(head).rstrip(": ")
+
+
+def _clean_part(part: str) -> str:
+    return _NOTE.sub("", part).rstrip(": ")
 
 
 def _describe_cells(row: TableRow, head: TableHead) -> dict[int, str]:

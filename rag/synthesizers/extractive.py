@@ -7,7 +7,8 @@ from itertools import islice
 from uuid import UUID
 
 from documents.text.sentences import without_note
-from documents.text.tables import CELLS, is_figure, split_row
+from documents.text.tables import CELLS, describe_title, is_figure, split_row
+from documents.types import TableHead
 from rag.citations import without_markers
 from rag.citations.folding import LINK_TARGET
 from rag.context.fitting import assemble
@@ -202,17 +203,26 @@ def _scale(question: Question, context: Context) -> Scale | None:
 def _written(chosen: Sequence[AnswerCandidate], context: Context) -> Iterator[str]:
     """Yield sentence by sentence: blocks in the order of their best one, sentences as they stand there.
 
-    The number of an item goes with its list, and a single item is said without it.
+    The number of an item goes with its list, and a single item is said without it. The title of a table is
+    said with the first of its rows.
     """
     first = {one.number: place for place, one in reversed(list(enumerate(chosen)))}
     ordered = sorted(chosen, key=lambda one: (first[one.number], one.place))
     items = [one for one in chosen if _NUMBER.match(one.text)]
     numbered = len(items) > 1 or any(context.blocks[one.number - 1].language in _DATED for one in items)
-    between = ""
+    between, titled = "", 0
     for one in ordered:
+        if one.is_row and titled == one.number:
+            one = one._replace(text=one.text.removeprefix(_title_of(context.blocks[one.number - 1])))
+        titled = one.number if one.is_row else 0
         text = _marked(one, numbered)
         yield between + text
         between = " " if _END.search(text) else "\n\n"  # what has no end ends with its paragraph
+
+
+def _title_of(block: Block) -> str:
+    head = TableHead.of(block.table_head)
+    return describe_title(head) if head else ""
 
 
 def _marked(candidate: AnswerCandidate, numbered: bool) -> str:

@@ -166,6 +166,8 @@ def test_a_row_is_read_with_its_head():
     said = describe_row(rows[0], block.head, frozenset({2}))
     assert said == f"{block.head.title} Income: Net sales, Year Ended May 31, 2018: $ 1,100"
     assert says_row(said, rows[0], block.head)
+    assert says_row("Income: Net sales, Year Ended May 31, 2018: $ 1,100", rows[0], block.head)
+    assert not says_row("Net sales, Year Ended May 31, 2018: $ 1,100", rows[0], block.head)
     assert not says_row(said.replace("1,100", "1,200"), rows[0], block.head)  # of another year
 
 

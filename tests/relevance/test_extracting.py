@@ -365,3 +365,15 @@ def test_a_figure_of_another_year_is_not_supported_by_its_row() -> None:
     shown = context_of(judged(question, [ledger]).passages)
     reply = asyncio.run(Checker(shown, question=question).whole(Synthesis(said)))
     assert "supported" not in {citation.support for citation in reply.citations}
+
+
+def test_the_title_of_a_table_is_said_once_and_each_row_is_supported() -> None:
+    question = "How many lamps did the harbour have in 2019?"
+    lamps = passage(1, "Lamps of the north | 12 | 11\nLamps of the south | 15 | 14")
+    lamps = lamps._replace(table_head=("What the harbour has is as follows:", "", "2019", "2018"))
+    shown = context_of(judged(question, [lamps]).passages)
+    text = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown)).text
+    first = "What the harbour has is as follows: Lamps of the north, 2019: 12 [1]"
+    assert text.split("\n\n") == [first, "Lamps of the south, 2019: 15 [1]"]
+    reply = asyncio.run(Checker(shown, question=question).whole(Synthesis(text)))
+    assert {citation.support for citation in reply.citations} == {"supported"}
