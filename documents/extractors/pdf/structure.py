@@ -160,7 +160,7 @@ def build_structure(raw_pages: Sequence[RawPage], outline: Sequence[OutlineEntry
         for block in own
     )
     if detected:
-        headings = _without_heads(_locate_detected(detected, texts, starts), blocks)
+        headings = _without_column_heads(_locate_detected(detected, texts, starts), blocks)
     else:
         headings = locate_outline(outline, texts, starts)
     return PdfStructure(texts, trimmed, headings, blocks, title)
@@ -234,7 +234,7 @@ def _locate_detected(
     return tuple(headings)
 
 
-def _without_heads(headings: Sequence[Heading], blocks: Sequence[Block]) -> tuple[Heading, ...]:
+def _without_column_heads(headings: Sequence[Heading], blocks: Sequence[Block]) -> tuple[Heading, ...]:
     """Leave out what heads a column of a table: it is bold and stands alone, too."""
     tables = [(block, block.head.columns) for block in blocks if block.head]
     starts = [block.start_char for block, _ in tables]
