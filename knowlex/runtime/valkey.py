@@ -23,18 +23,39 @@ log = logging.getLogger(__name__)
 
 Word: TypeAlias = str | bytes | int
 MAX_CONNECTIONS = 16
-GRACE_S = 0.02  # beyond all limits: for reading what came while the event loop was busy
+PARTS = 5  # of a limit: while the event loop is busy, or has no processor, one of them passes at most
+
+
+class _Wait:
+    """Has a limit end after so many parts in which the event loop could have read a reply."""
+
+    __slots__ = ("_left", "_limit", "_loop", "_part_s", "_timer")
+
+    def __init__(self, limit: asyncio.Timeout, part_s: float) -> None:
+        self._limit, self._part_s, self._left = limit, part_s, PARTS
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(part_s, self._pass)
+
+    def _pass(self) -> None:
+        self._left -= 1
+        if self._left:
+            self._timer = self._loop.call_later(self._part_s, self._pass)
+        else:
+            self._limit.reschedule(self._loop.time())
+
+    def end(self) -> None:
+        self._timer.cancel()
 
 
 class Valkey:
     """Of one event loop. Connections are made when they are needed, and kept.
 
-    timeout_s: for a command in all, with the wait for a connection where all are in use.
+    timeout_s: for a command in all, with making a connection, or the wait for one where all are in use.
     """
 
     def __init__(self, url: str, timeout_s: float) -> None:
         self._connections: Any = redis.asyncio.ConnectionPool.from_url(
-            url, retry=Retry(NoBackoff(), 0), socket_timeout=None, socket_connect_timeout=timeout_s
+            url, retry=Retry(NoBackoff(), 0), socket_timeout=None, socket_connect_timeout=None
         )
         self._timeout_s = timeout_s
         self._idle: list[Any] = []
@@ -50,13 +71,12 @@ class Valkey:
 
         Those that found their connection dead are sent again, so they must be safe to run twice.
         """
-        loop = asyncio.get_running_loop()
         async with asyncio.timeout(None) as limit:
-            over = loop.call_later(self._timeout_s, lambda: limit.reschedule(loop.time() + GRACE_S))
+            waiting = _Wait(limit, self._timeout_s / PARTS)
             try:
                 return await self._answered(commands)
             finally:
-                over.cancel()
+                waiting.end()
 
     async def close(self) -> None:
         while self._idle:
