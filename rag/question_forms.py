@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import NamedTuple
 from uuid import UUID
 
@@ -100,9 +102,9 @@ def _frame(language: str) -> frozenset[str]:
 LONGEST = 500  # characters of a question that is looked at
 FIRST, MOST = 5, 3  # best passages, and how many of them are of the document that is named
 LEAST_OF_NAME = 1 / 3  # of its words stand in the question
-LEAST_OF_QUESTION = 0.2  # of its idf mass names the document
-LEAST_LEFT = 2  # words, for there to be something to search for
+LEAST_OF_QUESTION = 0.2  # of its words name the document
 _TOKEN = re.compile(r"\S+")
+_OF_NAME = re.compile(r"(?P<possessive>['’]s|(?<=s)['’])?(?P<sign>\W*)$")  # behind it: "Nike's", "Nike?"
 
 
 class NamedDocument(NamedTuple):
@@ -120,23 +122,55 @@ def document_named_in(text: str, found: Retrieval) -> NamedDocument | None:
     """
     best = found.passages[:FIRST]
     counted = Counter(passage.document_id for passage in best).most_common(1)
-    if not counted or counted[0][1] < MOST or len(text) > LONGEST or asks_for_overview(text):
+    if not counted or counted[0][1] < MOST:
         return None
     passage = next(one for one in best if one.document_id == counted[0][0])
+    name = _name_in(text, passage)
+    if not name:
+        return None
+    rest = (token for token, names in _split_by_name(text, name, passage.language) if not names)
+    return NamedDocument(passage.document_id, " ".join(rest))
+
+
+def ask_of_document(text: str, passage: Passage, sentence: str) -> str:
+    """Return a question in English as one asks it of a document that it names: of "How many people does Nike
+    employ?" "How many people does it employ?"; the text where it does not name the passage's document, and
+    where the sentence says the name.
+
+    For documents seldom do: where others say it, they say "we", "the company" or nothing. What is written
+    small is no such name, "the voting study": it tells what is asked about.
+    """
+    name = _name_in(text, passage)
+    if not name or name.issubset(lexemes(sentence, passage.language)):
+        return text
+    said: list[str] = []
+    for names, run in groupby(_split_by_name(text, name, passage.language), key=itemgetter(1)):
+        tokens = [token for token, _ in run]
+        if names and any(map(str.isupper, "".join(tokens))) and (behind := _OF_NAME.search(tokens[-1])):
+            tokens = ["it" + ("s" if behind["possessive"] else "") + behind["sign"]]
+        said += tokens
+    return " ".join(said)
+
+
+def _name_in(text: str, passage: Passage) -> frozenset[str]:
+    """Return the lexemes of a question that name the passage's document; none where they do not name it, or
+    nothing else is asked. A number is no name: years are asked for.
+    """
+    if len(text) > LONGEST or asks_for_overview(text):
+        return frozenset()
     (asked,) = map(frozenset, question_lexemes(text, [passage.language]).values())
     names = _names_of(passage)
-    named = frozenset().union(*names)
-    said = max((len(name & asked) / len(name) for name in names if name), default=0.0)
-    mass, mass_of_name = (sum(found.idf.get(word, 0.0) for word in words) for words in (asked, asked & named))
-    if said < LEAST_OF_NAME or mass_of_name < LEAST_OF_QUESTION * mass or len(asked - named) < LEAST_LEFT:
-        return None
-    return NamedDocument(passage.document_id, _without_words(text, named, passage.language))
+    said = max((len(words & asked) / len(words) for words in names if words), default=0.0)
+    name = frozenset(word for word in asked.intersection(chain(*names)) if not word.isdecimal())
+    left = any(not word.isdecimal() for word in asked - name - _frame(passage.language))
+    enough = said >= LEAST_OF_NAME and len(name) >= LEAST_OF_QUESTION * len(asked)
+    return name if enough and left else frozenset()
 
 
-def _without_words(text: str, words: frozenset[str], language: str) -> str:
-    """Return the text without what consists of these lexemes."""
+def _split_by_name(text: str, name: frozenset[str], language: str) -> list[tuple[str, bool]]:
+    """Return the words of a text as they stand, each with whether it consists of these lexemes."""
     tokens = [(token, frozenset(lexemes(token, language))) for token in _TOKEN.findall(text)]
-    return " ".join(token for token, held in tokens if not held or not held <= words)
+    return [(token, bool(held) and held <= name) for token, held in tokens]
 
 
 _AND, _OR = r"\s+(?:and|und|et|y|e)\s+", r",?\s+(?:or|oder|ou|o)\s+"

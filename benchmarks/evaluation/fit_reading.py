@@ -37,7 +37,7 @@ from rag.relevance.assessment import assess
 from rag.relevance.fitting import FOLDS
 from rag.rerankers.sentence import SentenceReranker
 from rag.synthesizers.extractive import ExtractiveSynthesizer
-from rag.synthesizers.sentence_reader import ENGLISH, SHIPPED, Scale, SentenceReader, Weights, scale_for
+from rag.synthesizers.sentence_reader import ENGLISH, SHIPPED, Pair, Scale, SentenceReader, Weights, scale_for
 from rag.types.question import Question
 from rag.types.retrieval import Retrieval
 
@@ -62,6 +62,7 @@ class Read:
     """A question, its likeliest sentences, and the answer that it gets if it gets one.
 
     is_relevant: whether some passage is by itself; if none is, the answer is of that of the best sentence.
+    relevance: of the passage of the sentence that is said first.
     was_right: the answer without reading, which gives none where nothing is relevant.
     """
 
@@ -93,10 +94,10 @@ class TimedReader(SentenceReader):
     cpu_s, questions = 0.0, 0
 
     async def read(
-        self, question: Question, sentences: Sequence[str], *, english: bool = True
+        self, question: Question, pairs: Sequence[Pair], *, english: bool = True
     ) -> list[float] | None:
         started = time.process_time()
-        found = await super().read(question, sentences, english=english)
+        found = await super().read(question, pairs, english=english)
         self.cpu_s += time.process_time() - started
         self.questions += 1
         return found
@@ -165,10 +166,10 @@ def read_found(
         for option in options_of(asked, context, weights_for(asked, context))
     )
     reading = readings.get(said[0]) if said else None
-    relevance = max((one.relevance for one in best), default=0.0)
-    if said and scale and not relevant:
-        passage = context.passages[said[0].unit.passage]
-        relevance, alone = passage.relevance, assemble([passage])
+    passage = context.passages[said[0].unit.passage] if said else None
+    relevance = passage.relevance if passage else 0.0
+    if passage and scale and not relevant:
+        alone = assemble([passage])
         said = choose(asked, alone, readings=asyncio.run(reader.read(question, alone, scale)))
     before = choose(asked, context) if relevant else []
     answer, plain = (

@@ -214,7 +214,7 @@ class Pipeline:
         stages = StageTimes()
         async with within_deadline(question.deadline, search_timeout):
             found = await self._find_passages(question, stages, further=self._may_look_further(question))
-            if found.judged.passages and not found.enough and can(self._synthesizer, Reading):
+            if found.judged.passages and can(self._synthesizer, Reading):
                 reading = self._synthesizer.read_passages(question, found.judged)
                 found = found.judged_anew(question, await stages.of("relevance", reading))
             room, version = self._prompt_needs(question)

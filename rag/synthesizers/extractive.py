@@ -18,10 +18,11 @@ from rag.extracting.headings import identifiers_in
 from rag.extracting.rows import CellTold, cells_told, rows_said, say_cells
 from rag.extracting.selection import NEARLY, NOT_READ, choose, options_of, weights_for
 from rag.prompts import NOT_FOUND
+from rag.question_forms import ask_of_document
 from rag.ranking.logits import logistic
 from rag.synthesizers.sentence_reader import (
     ENGLISH,
-    ROWS,
+    Pair,
     Scale,
     SentenceReader,
     answers,
@@ -32,7 +33,7 @@ from rag.synthesizers.sentence_reader import (
 from rag.types.answer import EXTRACTIVE, Synthesis, Usage
 from rag.types.context import Block, Context
 from rag.types.question import Question
-from rag.types.retrieval import Retrieval
+from rag.types.retrieval import Passage, Retrieval
 
 MOST_READ = 4  # of the likeliest sentences...
 MOST_CELLS, MOST_OF_ROW = 16, 8  # of rows of figures that are read for a question, and of one of them
@@ -77,19 +78,23 @@ class ExtractiveSynthesizer:
     async def read_passages(self, question: Question, found: Retrieval) -> Retrieval:
         """Return the retrieval with a higher relevance of passages a sentence of which answers, order kept.
 
+        Where some are relevant by themselves, only those are raised that become so.
         Only the `top_k` best are read, and only where the model was made for question and passages.
         """
         if self._reader is None:
             return found
         context = assemble(islice(distinct(found.passages), question.top_k))
         scale = _scale(question, context)
-        if scale is None:
+        best, least = most_relevant(context.passages), question.min_relevance
+        weights = scale and scale.raising(best, least)
+        if scale is None or weights is None:
             return found
         raised: dict[UUID, float] = {}
         for one, reading in (await self.read(question, context, scale)).items():
             passage = context.passages[one.unit.passage]
-            relevance = logistic(scale.lone.logit(passage.relevance, reading))
-            raised[passage.chunk_id] = max(relevance, raised.get(passage.chunk_id, passage.relevance))
+            relevance = logistic(weights.logit(passage.relevance, reading))
+            if passage.relevance < least and (relevance >= least or best < least):
+                raised[passage.chunk_id] = max(relevance, raised.get(passage.chunk_id, passage.relevance))
         passages = (one._replace(relevance=raised.get(one.chunk_id, one.relevance)) for one in found.passages)
         return replace(found, passages=tuple(passages))
 
@@ -100,7 +105,7 @@ class ExtractiveSynthesizer:
         chosen, readings = await self.choose_read(question, context, scale)
         reading = readings.get(chosen[0]) if chosen else None
         if reading is not None:
-            relevance = most_relevant(context.passages)
+            relevance = context.passages[chosen[0].unit.passage].relevance
             if not answers(relevance, reading, question.min_relevance, scale.usual):
                 return [NOT_FOUND]
         return list(_written(chosen, context))
@@ -117,19 +122,18 @@ class ExtractiveSynthesizer:
         chosen = choose(question.text, context, readings=readings)
         if scale is not ENGLISH:
             return chosen, readings
-        relevance = most_relevant(context.passages)
         left = MOST_CELLS
         while left > 0 and chosen and chosen[0] not in readings and _has_figures(chosen[0], context):
             row = chosen[0]
-            block = context.blocks[row.number - 1]
+            block, passage = context.blocks[row.number - 1], context.passages[row.unit.passage]
             cells = cells_told(question.text, block, row.unit.start, row.unit.end)
             cells = cells[: min(left, MOST_OF_ROW)]
             left -= max(1, len(cells))
-            logits = await self._read_cells(question, cells)
+            logits = await self._read_cells(question, passage, cells)
             if logits is None:
                 break
             best = max(logits, default=UNREAD)
-            if answers(relevance, best, question.min_relevance, ROWS):
+            if answers(passage.relevance, best, question.min_relevance, scale.usual):
                 return [_with_best(question, block, row, cells, logits), *chosen[1:]], readings
             readings = {**readings, row: best}
             chosen = choose(question.text, context, readings=readings)
@@ -147,17 +151,25 @@ class ExtractiveSynthesizer:
         below = [one for one in candidates[MOST_READ:] if not named.isdisjoint(identifiers_in(one.heading))]
         likeliest = [*candidates[:MOST_READ], *below[:MOST_BELOW]]
         told = [one for one in likeliest if not _has_figures(one, context)]
-        texts = [_to_read(one, english=scale is ENGLISH) for one in told]
-        logits = await self._reader.read(question, texts, english=scale is ENGLISH)
+        english = scale is ENGLISH
+        texts = [_to_read(one, english=english) for one in told]
+        passages = [context.passages[one.unit.passage] for one in told]
+        pairs = [
+            Pair(ask_of_document(question.text, passage, text) if english else question.text, text)
+            for passage, text in zip(passages, texts, strict=True)
+        ]
+        logits = await self._reader.read(question, pairs, english=english)
         return dict(zip(told, logits, strict=True)) if logits else NOT_READ
 
-    async def _read_cells(self, question: Question, cells: Sequence[CellTold]) -> list[float] | None:
+    async def _read_cells(
+        self, question: Question, passage: Passage, cells: Sequence[CellTold]
+    ) -> list[float] | None:
         """Read the cells of a row; None where that cannot be done now."""
         if self._reader is None:
             return None
-        return await self._reader.read(
-            question, [below_heading(cell.name, tell_field(cell.field)) for cell in cells]
-        )
+        texts = [below_heading(cell.name, tell_field(cell.field)) for cell in cells]
+        pairs = [Pair(ask_of_document(question.text, passage, text), text) for text in texts]
+        return await self._reader.read(question, pairs)
 
 
 def _with_best(

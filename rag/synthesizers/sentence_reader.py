@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from rag.types.question import Question
 
 SHIPPED = Path(__file__).parent / "reader"
 MOST_CHARS = 1200  # of a sentence; the model has 512 places
+KEPT_READINGS = 256
 LOADING_S = 10.0  # for the first reading of a process, which loads the model: half a second, or more if busy
 # By language, what a question of a fact has, and "Summarize ...", "revenue 2023", "Is it allowed?" have not.
 _INTERROGATIVES = {
@@ -47,6 +49,16 @@ _EMPHASIS = re.compile(r"\*\*|__")
 MOST_OF_LABEL, MOST_OF_VALUE = 5, 12  # words of a field
 
 
+class Pair(NamedTuple):
+    """What the model reads. asked: the question, as one asks it beside this sentence."""
+
+    asked: str
+    sentence: str
+
+
+MOST = 4.0  # logit of a relevance: passages that are surer answer no more often
+
+
 class Weights(NamedTuple):
     """Of the logit that an answer answers: by relevance, by the reading (both logits), and of neither."""
 
@@ -55,21 +67,33 @@ class Weights(NamedTuple):
     intercept: float
 
     def logit(self, relevance: float, reading: float) -> float:
-        return self.relevance * logit_of(relevance) + self.reading * reading + self.intercept
+        return self.relevance * min(logit_of(relevance), MOST) + self.reading * reading + self.intercept
 
 
 class Scale(NamedTuple):
-    """What readings are worth: usual: where a passage is relevant by itself; lone: where none is."""
+    """What readings are worth.
+
+    usual: of the sentences of passages that are relevant by themselves; where it weighs their relevance, and
+    one of the best passages is `NEARLY` relevant, of the others as well. lone: where none is.
+    """
 
     usual: Weights
     lone: Weights
 
+    def raising(self, best: float, least: float) -> Weights | None:
+        """Return what makes passages relevant by what was read of them; None where nothing does.
 
-# Fitted by benchmarks/evaluation/fit_reading.py and languages.py; how good they are is in docs/evaluation.md.
-# Of relevant passages the relevance says no more.
-ENGLISH = Scale(Weights(0.0, 0.37, 3.36), Weights(0.32, 0.35, 1.21))
-# Of the best cell of a row of figures, in English; by hand, a reading of -4.7.
-ROWS = Weights(0.0, 0.37, 3.13)
+        best: the relevance of the most relevant passage. least: from which on one is relevant.
+        """
+        if self.usual.relevance and best >= NEARLY:
+            return self.usual
+        return self.lone if best < least else None
+
+
+NEARLY = 0.5  # relevance of the best passage: below it, there may be nothing about the subject
+# Fitted by benchmarks/evaluation/fit_reading.py and languages.py, but for the usual weights of English, which
+# were chosen by hand on nine sets; how good they are is in docs/evaluation.md.
+ENGLISH = Scale(Weights(0.25, 0.37, 2.36), Weights(0.32, 0.35, 1.21))
 OWN = Scale(Weights(0.0, 0.35, 3.19), Weights(0.53, 0.32, 1.85))  # in the language of what is read
 FOREIGN = Scale(Weights(0.0, 0.32, 3.14), Weights(0.58, 0.35, 2.01))  # in another one
 
@@ -112,14 +136,19 @@ class SentenceReader:
         self._model: ReaderModel | None = None
         self._loading = Lock()
         self._threads = ThreadPoolExecutor(1, "reader")  # starts it when needed
+        self._logit = lru_cache(KEPT_READINGS)(self._read)  # passages are read before sentences are chosen
 
     async def read(
-        self, question: Question, sentences: Sequence[str], *, english: bool = True
+        self, question: Question, pairs: Sequence[Pair], *, english: bool = True
     ) -> list[float] | None:
-        """Return the logit of each that it answers; None where that cannot be told now."""
+        """Return the logit of each that its sentence answers what is asked; None where that cannot be told
+        now.
+
+        question: which the pairs are read for.
+        """
         loop = asyncio.get_running_loop()
         return await self.limit.call(
-            lambda: loop.run_in_executor(self._threads, self._logits, question.text, sentences, english),
+            lambda: loop.run_in_executor(self._threads, self._logits, pairs, english),
             within_s=question.spare(math.inf),
             timeout_s=None if self._model else LOADING_S,
         )
@@ -129,9 +158,11 @@ class SentenceReader:
         loop = asyncio.get_running_loop()
         await self.limit.call(lambda: loop.run_in_executor(self._threads, self._loaded), timeout_s=timeout_s)
 
-    def _logits(self, question: str, sentences: Sequence[str], english: bool) -> list[float]:
-        model = self._loaded()
-        return [model.logit(question, sentence[:MOST_CHARS], english=english) for sentence in sentences]
+    def _logits(self, pairs: Sequence[Pair], english: bool) -> list[float]:
+        return [self._logit(pair, english) for pair in pairs]
+
+    def _read(self, pair: Pair, english: bool) -> float:
+        return self._loaded().logit(pair.asked, pair.sentence[:MOST_CHARS], english=english)
 
     def _loaded(self) -> ReaderModel:
         with self._loading:
@@ -165,7 +196,7 @@ def scale_for(text: str, languages: Sequence[str]) -> Scale | None:
 def answers(relevance: float, reading: float, least: float, weights: Weights) -> bool:
     """Return whether it is at least so probable that the sentence answers.
 
-    relevance: of the best passage. reading: a logit. least: as for a passage; 0 lets everything pass.
+    relevance: of its passage. reading: a logit. least: as for a passage; 0 lets everything pass.
     """
     if least <= 0:
         return True

@@ -8,6 +8,7 @@ import pytest
 from embeddings.lexical.terms import question_lexemes
 from rag.question_forms import (
     Comparison,
+    ask_of_document,
     asks_for_overview,
     comparison_in,
     document_named_in,
@@ -287,6 +288,8 @@ PAID = "How much are trainees paid according to the Harbour Pilots Handbook?"
             "What sugar has a Greggs soup in its nutrition table?",
             "What sugar has a soup in its table?",
         ),
+        ("ORACLE_2022_10K.pdf", "", "How many employees does Oracle have?", "How many employees does have?"),
+        ("ORACLE_2022_10K.pdf", "", "Oracle revenue 2022", "revenue 2022"),
     ],
 )
 def test_a_document_that_a_question_names_is_searched_for_the_rest(
@@ -295,6 +298,23 @@ def test_a_document_that_a_question_names_is_searched_for_the_rest(
     named = document_named_in(text, found_in(name, text, title=title))
 
     assert named == (OWN, rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("How many people does Nike employ?", "How many people does it employ?"),
+        ("What was Nike's gross margin in 2022?", "What was its gross margin in 2022?"),  # the year stays
+        ("Who audits Nike?", "Who audits it?"),
+        ("Who audits Adidas?", "Who audits Adidas?"),
+        ("Who audits the nike?", "Who audits the nike?"),
+        ("What is Nike?", "What is Nike?"),  # nothing else is asked
+    ],
+)
+def test_a_document_is_asked_of_itself_by_a_pronoun(text: str, asked: str):
+    one = passage(1, document_name="NIKE_2022_10K.pdf", title="", language="en")
+    assert ask_of_document(text, one, "In 2022 we had 79,100 employees.") == asked
+    assert ask_of_document(text, one, "In 2022 NIKE had 79,100 employees.") == text
 
 
 @pytest.mark.parametrize(

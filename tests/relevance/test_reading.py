@@ -20,6 +20,7 @@ from rag.synthesizers.sentence_reader import (
     FOREIGN,
     OWN,
     SHIPPED,
+    Pair,
     Scale,
     SentenceReader,
     scale_for,
@@ -98,6 +99,18 @@ def test_a_sentence_is_read_below_the_term_that_it_explains(question: str, told:
     assert told in answer(ask_of(question), MANUAL, reader=reading())
 
 
+WORKFORCE = "As of May 31, 2022, we employed approximately 143,000 full-time employees."
+
+
+def test_a_document_that_says_we_is_read_as_what_it_is_named_after() -> None:
+    """Its sentences do not say the name: read beside it, they are of somebody else."""
+    question = "How many people does Oracle employ?"
+    own = canned_passage(1, WORKFORCE, relevance=0.2)._replace(document_name="ORACLE_2022_10K.pdf")
+    other = own._replace(document_name="MICROSOFT_2021_10K.pdf")
+    assert "143,000" in answered(question, own, reading()).text
+    assert answered(question, other, reading()).reason == "below_threshold"
+
+
 def test_without_a_threshold_there_is_always_an_answer() -> None:
     question = Question("Who designed the belfry of Ghent?", (), 5, min_relevance=0.0)
     assert "belfry" in answer(question, BELFRY, reader=reading())
@@ -171,12 +184,10 @@ def test_a_model_that_cannot_be_loaded_leaves_the_answer(tmp_path: Path) -> None
 
 def test_loading_the_model_is_not_in_the_time_that_a_reading_has() -> None:
     reader = SentenceReader(timeout_s=0.001)  # loading takes some hundred times as long
-    question, sentences = (
-        ask_of("How tall is the belfry of Ghent?"),
-        ["The belfry of Ghent is 91 metres tall."],
-    )
-    assert asyncio.run(reader.read(question, sentences)) is not None
-    assert asyncio.run(reader.read(question, sentences * 100)) is None  # and then it has that much
+    question = ask_of("How tall is the belfry of Ghent?")
+    pairs = [Pair(question.text, f"The belfry of Ghent is {n} metres tall.") for n in range(100)]
+    assert asyncio.run(reader.read(question, pairs[:1])) is not None
+    assert asyncio.run(reader.read(question, pairs)) is None  # and then it has that much
 
 
 def test_a_server_loads_the_model_before_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +211,10 @@ def test_a_folder_without_a_model_is_refused_at_once(tmp_path: Path) -> None:
 
 def test_a_long_sentence_is_read_in_part() -> None:
     question, sentence = ask_of("How tall is the belfry of Ghent?"), "The belfry of Ghent is 91 metres tall, "
-    short, long = (asyncio.run(reading().read(question, [sentence + "and old " * n])) for n in (200, 50_000))
+    short, long = (
+        asyncio.run(reading().read(question, [Pair(question.text, sentence + "and old " * n)]))
+        for n in (200, 50_000)
+    )
     assert short == long
 
 
