@@ -103,6 +103,7 @@ LONGEST = 500  # characters of a question that is looked at
 FIRST, MOST = 5, 3  # best passages, and how many of them are of the document that is named
 LEAST_OF_NAME = 1 / 3  # of its words stand in the question
 LEAST_OF_QUESTION = 0.2  # of its words name the document
+LEAST_SOUGHT = 2  # words besides the name; what has a single one seems relevant too easily
 _TOKEN = re.compile(r"\S+")
 _OF_NAME = re.compile(r"(?P<possessive>['’]s|(?<=s)['’])?(?P<sign>\W*)$")  # behind it: "Nike's", "Nike?"
 
@@ -125,7 +126,7 @@ def document_named_in(text: str, found: Retrieval) -> NamedDocument | None:
     if not counted or counted[0][1] < MOST:
         return None
     passage = next(one for one in best if one.document_id == counted[0][0])
-    name = _name_in(text, passage)
+    name = _name_in(text, passage, LEAST_SOUGHT)
     if not name:
         return None
     rest = (token for token, names in _split_by_name(text, name, passage.language) if not names)
@@ -152,9 +153,9 @@ def ask_of_document(text: str, passage: Passage, sentence: str) -> str:
     return " ".join(said)
 
 
-def _name_in(text: str, passage: Passage) -> frozenset[str]:
+def _name_in(text: str, passage: Passage, least_left: int = 1) -> frozenset[str]:
     """Return the lexemes of a question that name the passage's document; none where they do not name it, or
-    nothing else is asked. A number is no name: years are asked for.
+    fewer others are asked for. A number is no name: years are asked for.
     """
     if len(text) > LONGEST or asks_for_overview(text):
         return frozenset()
@@ -162,9 +163,9 @@ def _name_in(text: str, passage: Passage) -> frozenset[str]:
     names = _names_of(passage)
     said = max((len(words & asked) / len(words) for words in names if words), default=0.0)
     name = frozenset(word for word in asked.intersection(chain(*names)) if not word.isdecimal())
-    left = any(not word.isdecimal() for word in asked - name - _frame(passage.language))
+    left = sum(not word.isdecimal() for word in asked - name - _frame(passage.language))
     enough = said >= LEAST_OF_NAME and len(name) >= LEAST_OF_QUESTION * len(asked)
-    return name if enough and left else frozenset()
+    return name if enough and left >= least_left else frozenset()
 
 
 def _split_by_name(text: str, name: frozenset[str], language: str) -> list[tuple[str, bool]]:

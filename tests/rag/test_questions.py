@@ -288,8 +288,12 @@ PAID = "How much are trainees paid according to the Harbour Pilots Handbook?"
             "What sugar has a Greggs soup in its nutrition table?",
             "What sugar has a soup in its table?",
         ),
-        ("ORACLE_2022_10K.pdf", "", "How many employees does Oracle have?", "How many employees does have?"),
-        ("ORACLE_2022_10K.pdf", "", "Oracle revenue 2022", "revenue 2022"),
+        (
+            "ORACLE_2022_10K.pdf",
+            "",
+            "What cloud revenue had Oracle in 2022?",
+            "What cloud revenue had in 2022?",
+        ),
     ],
 )
 def test_a_document_that_a_question_names_is_searched_for_the_rest(
@@ -324,6 +328,7 @@ def test_a_document_is_asked_of_itself_by_a_pronoun(text: str, asked: str):
         ("harbour-tides-and-currents-of-the-north.pdf", PAID, 5),  # one word of many
         ("trainees.pdf", "How much are the trainees of the northern harbour paid in their second year?", 5),
         ("harbour-pilots.pdf", "What is the Harbour Pilots document?", 5),  # nothing is left
+        ("harbour-pilots.pdf", "How many trainees do the harbour pilots have?", 5),  # one word is
         ("harbour-pilots.pdf", "Give me an overview of the harbour pilots and of their tides.", 5),
     ],
 )
