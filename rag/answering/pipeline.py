@@ -392,9 +392,10 @@ class _FoundPassages(NamedTuple):
         return cls(judged, Trail(found.passages, judged.passages, best), enough)
 
     def judged_anew(self, question: Question, judged: Retrieval) -> "_FoundPassages":
-        """Return the same passages with another relevance."""
+        """Return the same passages with a relevance that is as high at least."""
         anew = _FoundPassages.of(question, judged, judged)
-        return anew._replace(trail=replace(anew.trail, found=self.trail.found))
+        trail = replace(anew.trail, found=self.trail.found)
+        return anew._replace(trail=trail, enough=self.enough or anew.enough, halves=self.halves)
 
 
 @dataclass(frozen=True, slots=True)

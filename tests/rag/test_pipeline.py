@@ -17,7 +17,7 @@ from rag.protocols import Synthesizer
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.types.answer import Answer, Source, Sources, Synthesis, Usage
 from rag.types.claims import Claim, Judgement
-from rag.types.context import Block, Context, Place, Room
+from rag.types.context import Block, Context, Half, Place, Room
 from rag.types.question import Question
 from rag.types.retrieval import Passage, Retrieval
 from tests.rag.factory import (
@@ -288,6 +288,22 @@ async def test_each_is_answered_where_every_passage_must_reach_the_threshold(
 ):
     answer = await compared(Answering(Alpha=0.9, Beta=0.85), model, **fields)
     assert (answer.text, answer.cited) == ("Alpha is true [1]. Beta is true [2].", (1, 2))
+
+
+class Recording(ExtractiveSynthesizer):
+    """Keeps the halves of the question that it is asked."""
+
+    halves: tuple[Half, ...] = ()
+
+    async def synthesize(self, question: Question, context: Context) -> Synthesis:
+        self.halves = context.halves
+        return await super().synthesize(question, context)
+
+
+async def test_what_reads_passages_is_told_what_is_asked_of_each_thing():
+    model = Recording()
+    await compared(Answering(Alpha=0.9, Beta=0.85), model)
+    assert [half.text for half in model.halves] == ["when was Alpha", "when was Beta"]
 
 
 async def test_a_string_is_searched_for_as_it_is():
