@@ -16,6 +16,7 @@ Finding and ranking, plain Python
     `ranking`               the sentences of passages, the names of questions, the default order
     `relevance`             how probable it is that a passage helps
     `question_forms`        which questions compare two things, or ask about a document as a whole
+    `named_documents`       which documents a question names, and what it asks of these
     `context`               what of the passages the synthesizer is shown
     `extracting`            which sentences are the answer, without a chat model
 

@@ -1,6 +1,6 @@
 """The exchangeable parts of answering."""
 
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Collection, Sequence
 from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from rag.types.answer import Reason, Sources, Synthesis, Usage
 from rag.types.claims import Claim, Judgement, Opinion, Unproved
 from rag.types.context import Block, Context, Place, Room
 from rag.types.question import Question, Variant
-from rag.types.retrieval import Examination, Passage, Retrieval
+from rag.types.retrieval import Examination, Passage, Retrieval, Saying
 
 P = TypeVar("P")
 _known: dict[tuple[type, type], bool] = {}
@@ -105,11 +105,17 @@ class Respelling(Protocol):
 
 @runtime_checkable
 class Narrowing(Protocol):
-    """Role RETRIEVER, of one that can search one document."""
+    """Role RETRIEVER, of one that can search documents that a question names."""
 
-    async def retrieve_within(self, question: Question, document_id: UUID) -> Retrieval:
-        """Retrieve from this document alone, whatever else the question may find; never rewritten. Raises as
-        `retrieve`.
+    async def retrieve_within(self, question: Question, document_ids: Collection[UUID]) -> Retrieval:
+        """Retrieve from these documents alone, whatever else the question may find; never rewritten. Raises
+        as `retrieve`.
+        """
+        ...
+
+    async def find_sayings(self, question: Question, lexemes: Collection[str]) -> Sequence[Saying]:
+        """Return which documents, of those that the caller may read, say these lexemes; nothing of what very
+        many chunks say. Raises as `retrieve`.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Questions of a form that needs more than one search: of two things, of a document by its name, overviews.
+"""Questions of a form that needs more than one search: of two things, overviews.
 
 They are recognised roughly, in several languages: what is not recognised is searched for as
 any other question.
@@ -8,15 +8,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain, groupby
-from operator import itemgetter
 from typing import NamedTuple
 from uuid import UUID
 
 from embeddings.lexical.terms import lexemes, question_lexemes
-from rag.types.retrieval import Passage, Retrieval
+from rag.types.retrieval import Passage
 
 READ_CHARS = 500
+LONGEST = 500  # characters of a question that is looked at
 KEPT_QUESTIONS = 256
 LOOKED_AT = 10  # best candidates
 NEARLY_ALL = 0.8  # of them
@@ -67,8 +66,8 @@ def overview_of(text: str, candidates: Sequence[Passage]) -> Overview | None:
     best = candidates[:LOOKED_AT]
     for passage in best:
         asked = _asked(text, passage.language)
-        for words in _names_of(passage):
-            if _names(asked, words - _frame(passage.language)):
+        for words in words_of_names(passage):
+            if _names(asked, words - frame_words(passage.language)):
                 return Overview(passage.document_id, whole=asked <= words)
     document_id, count = Counter(passage.document_id for passage in best).most_common(1)[0]
     if count < NEARLY_ALL * len(best):
@@ -76,7 +75,7 @@ def overview_of(text: str, candidates: Sequence[Passage]) -> Overview | None:
     return Overview(document_id, whole=not _asked(text, best[0].language))
 
 
-def _names_of(passage: Passage) -> list[frozenset[str]]:
+def words_of_names(passage: Passage) -> list[frozenset[str]]:
     """Return the lexemes of its document's file name and of its title."""
     names = passage.document_name.rpartition(".")[0], passage.title
     return [frozenset(lexemes(_SIGNS.sub(" ", name), passage.language)) for name in names]
@@ -91,87 +90,12 @@ def _names(asked: frozenset[str], words: frozenset[str]) -> bool:
 def _asked(text: str, language: str) -> frozenset[str]:
     """Return what the question names, as lexemes of a document's language."""
     (words,) = question_lexemes(text[:READ_CHARS], [language]).values()
-    return frozenset(words) - _frame(language)
+    return frozenset(words) - frame_words(language)
 
 
 @lru_cache(maxsize=32)
-def _frame(language: str) -> frozenset[str]:
+def frame_words(language: str) -> frozenset[str]:
     return frozenset(lexemes(_FRAME, language))
-
-
-LONGEST = 500  # characters of a question that is looked at
-FIRST, MOST = 5, 3  # best passages, and how many of them are of the document that is named
-LEAST_OF_NAME = 1 / 3  # of its words stand in the question
-LEAST_OF_QUESTION = 0.2  # of its words name the document
-LEAST_SOUGHT = 2  # words besides the name; what has a single one seems relevant too easily
-_TOKEN = re.compile(r"\S+")
-_OF_NAME = re.compile(r"(?P<possessive>['’]s|(?<=s)['’])?(?P<sign>\W*)$")  # behind it: "Nike's", "Nike?"
-
-
-class NamedDocument(NamedTuple):
-    """A document that a question names. rest: what it asks there, without the name."""
-
-    document_id: UUID
-    rest: str
-
-
-def document_named_in(text: str, found: Retrieval) -> NamedDocument | None:
-    """Return the document that a question names by its file name or title; None where it names none, or
-    where it asks for nothing else.
-
-    found: for the question, best first; most of the best passages are of that document.
-    """
-    best = found.passages[:FIRST]
-    counted = Counter(passage.document_id for passage in best).most_common(1)
-    if not counted or counted[0][1] < MOST:
-        return None
-    passage = next(one for one in best if one.document_id == counted[0][0])
-    name = _name_in(text, passage, LEAST_SOUGHT)
-    if not name:
-        return None
-    rest = (token for token, names in _split_by_name(text, name, passage.language) if not names)
-    return NamedDocument(passage.document_id, " ".join(rest))
-
-
-def ask_of_document(text: str, passage: Passage, sentence: str) -> str:
-    """Return a question in English as one asks it of a document that it names: of "How many people does Nike
-    employ?" "How many people does it employ?"; the text where it does not name the passage's document, and
-    where the sentence says the name.
-
-    For documents seldom do: where others say it, they say "we", "the company" or nothing. What is written
-    small is no such name, "the voting study": it tells what is asked about.
-    """
-    name = _name_in(text, passage)
-    if not name or name.issubset(lexemes(sentence, passage.language)):
-        return text
-    said: list[str] = []
-    for names, run in groupby(_split_by_name(text, name, passage.language), key=itemgetter(1)):
-        tokens = [token for token, _ in run]
-        if names and any(map(str.isupper, "".join(tokens))) and (behind := _OF_NAME.search(tokens[-1])):
-            tokens = ["it" + ("s" if behind["possessive"] else "") + behind["sign"]]
-        said += tokens
-    return " ".join(said)
-
-
-def _name_in(text: str, passage: Passage, least_left: int = 1) -> frozenset[str]:
-    """Return the lexemes of a question that name the passage's document; none where they do not name it, or
-    fewer others are asked for. A number is no name: years are asked for.
-    """
-    if len(text) > LONGEST or asks_for_overview(text):
-        return frozenset()
-    (asked,) = map(frozenset, question_lexemes(text, [passage.language]).values())
-    names = _names_of(passage)
-    said = max((len(words & asked) / len(words) for words in names if words), default=0.0)
-    name = frozenset(word for word in asked.intersection(chain(*names)) if not word.isdecimal())
-    left = sum(not word.isdecimal() for word in asked - name - _frame(passage.language))
-    enough = said >= LEAST_OF_NAME and len(name) >= LEAST_OF_QUESTION * len(asked)
-    return name if enough and left >= least_left else frozenset()
-
-
-def _split_by_name(text: str, name: frozenset[str], language: str) -> list[tuple[str, bool]]:
-    """Return the words of a text as they stand, each with whether it consists of these lexemes."""
-    tokens = [(token, frozenset(lexemes(token, language))) for token in _TOKEN.findall(text)]
-    return [(token, bool(held) and held <= name) for token, held in tokens]
 
 
 _AND, _OR = r"\s+(?:and|und|et|y|e)\s+", r",?\s+(?:or|oder|ou|o)\s+"

@@ -1,7 +1,7 @@
 """Documents in memory, searched as the server searches them: for fitting and measuring without a server."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from uuid import UUID, uuid5
 
@@ -15,7 +15,7 @@ from documents.text.tokens import WordPieceCounter
 from documents.types import ALL_SOURCES, ChunkingSettings
 from embeddings.lexical.terms import hash_position, idf, lexemes, question_lexemes, term_weights
 from rag.ranking.sentences import words_of_headings
-from rag.types.retrieval import Passage, Retrieval
+from rag.types.retrieval import Passage, Retrieval, Saying
 
 DEPTH = 40  # of each ranking
 SUREST = 5  # of each that are candidates in any case
@@ -100,11 +100,21 @@ class Corpus:
         return Retrieval(passages, worth, self.model_name)
 
     def retrieve_within(
-        self, question: str, document_id: UUID, among: Sequence[int] | None = None
+        self, question: str, document_ids: Collection[UUID], among: Sequence[int] | None = None
     ) -> Retrieval:
-        """The same of one document. among: as `retrieve` takes it."""
+        """The same of some documents. among: as `retrieve` takes it."""
         places = range(len(self.passages)) if among is None else among
-        return self.retrieve(question, [n for n in places if self.passages[n].document_id == document_id])
+        return self.retrieve(question, [n for n in places if self.passages[n].document_id in document_ids])
+
+    def find_sayings(self, words: Collection[str], among: Sequence[int] | None = None) -> list[Saying]:
+        """Return which documents say these lexemes. among: as `retrieve` takes it."""
+        places = range(len(self.passages)) if among is None else among
+        sizes = Counter(self.passages[n].document_id for n in places)
+        sayings: list[Saying] = []
+        for word in sorted(words):
+            said = Counter(self.passages[n].document_id for n in places if word in self._held[n])
+            sayings += [Saying(word, id_, n, sizes[id_], said.total()) for id_, n in said.items()]
+        return sayings
 
     def _compared(self, place: int, question: np.ndarray) -> Passage:
         _, bounds, sentences = self._embedded[place]

@@ -13,8 +13,8 @@ import asyncio
 import math
 import time
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
@@ -31,7 +31,7 @@ from rag.evaluation.question_files import parse_objects
 from rag.evaluation.scoring import is_correct
 from rag.evaluation.types import Case
 from rag.extracting.selection import NOT_READ, choose, options_of, weights_for
-from rag.question_forms import document_named_in
+from rag.named_documents import documents_named_in, names_in
 from rag.ranking.logits import logit_of
 from rag.relevance.assessment import assess
 from rag.relevance.fitting import FOLDS
@@ -39,7 +39,7 @@ from rag.rerankers.sentence import SentenceReranker
 from rag.synthesizers.extractive import ExtractiveSynthesizer
 from rag.synthesizers.sentence_reader import ENGLISH, SHIPPED, Pair, Scale, SentenceReader, Weights, scale_for
 from rag.types.question import Question
-from rag.types.retrieval import Retrieval
+from rag.types.retrieval import Retrieval, Saying
 
 STEPS, RIDGE = 60, 0.5
 LOST = 0.02  # share of the right answers that may be refused by the reading
@@ -112,8 +112,11 @@ class Part:
     def retrieve(self, question: str, candidates: int) -> Retrieval:
         return self._corpus.retrieve(question, self._among, candidates)
 
-    def retrieve_within(self, question: str, document_id: UUID) -> Retrieval:
-        return self._corpus.retrieve_within(question, document_id, self._among)
+    def retrieve_within(self, question: str, document_ids: Collection[UUID]) -> Retrieval:
+        return self._corpus.retrieve_within(question, document_ids, self._among)
+
+    def find_sayings(self, words: Collection[str]) -> list[Saying]:
+        return self._corpus.find_sayings(words, self._among)
 
 
 def read(setting: str, row: dict, corpus: Corpus | Part, reader: ExtractiveSynthesizer) -> Read:
@@ -128,10 +131,10 @@ def read(setting: str, row: dict, corpus: Corpus | Part, reader: ExtractiveSynth
 def search(text: str, corpus: Corpus | Part) -> Retrieval:
     """Return what is found for a question, in order and judged, as the pipeline has it."""
     whole = _judge(text, corpus.retrieve(text, candidates=CANDIDATES))
-    named = document_named_in(text, whole)
+    named = documents_named_in(text, whole, corpus.find_sayings(names_in(text, whole)))
     if named is None:
         return whole
-    return merge_rest(whole, _judge(named.rest, corpus.retrieve_within(named.rest, named.document_id)))
+    return merge_rest(whole, _judge(named.rest, corpus.retrieve_within(named.rest, named.ids)), named)
 
 
 def _judge(text: str, found: Retrieval) -> Retrieval:
@@ -151,7 +154,7 @@ def read_found(
     question = Question(asked, (UUID(int=1),), TOP_K)
     best = list(distinct(judged.passages))[:TOP_K]
     relevant = [one for one in best if one.relevance >= THRESHOLD]
-    context = assemble(relevant or best)
+    context = replace(assemble(relevant or best), named=judged.named)
     scale = scale_for(asked, [block.language for block in context.blocks])
     said, readings = choose(asked, context), NOT_READ
     if scale:
@@ -169,7 +172,7 @@ def read_found(
     passage = context.passages[said[0].unit.passage] if said else None
     relevance = passage.relevance if passage else 0.0
     if passage and scale and not relevant:
-        alone = assemble([passage])
+        alone = replace(assemble([passage]), named=judged.named)
         said = choose(asked, alone, readings=asyncio.run(reader.read(question, alone, scale)))
     before = choose(asked, context) if relevant else []
     answer, plain = (

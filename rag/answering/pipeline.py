@@ -25,6 +25,7 @@ from rag.context.selection import (
     together,
 )
 from rag.deadlines import StageTimes, search_timeout, within_deadline, writing_timeout
+from rag.named_documents import documents_named_in, names_in
 from rag.protocols import (
     Accounting,
     CitingAgain,
@@ -40,7 +41,7 @@ from rag.protocols import (
     Synthesizer,
     can,
 )
-from rag.question_forms import comparison_in, document_named_in, question_without_frame
+from rag.question_forms import comparison_in, question_without_frame
 from rag.ranking.sentences import with_sentences
 from rag.types.answer import Answer, Event, Reason, Sources, Started, Synthesis, Usage
 from rag.types.context import Context, Half, Place, Room
@@ -221,7 +222,8 @@ class Pipeline:
             making = self._contexts.context(
                 question, found.judged, found.trail.passages, room, enough=found.enough
             )
-            context = replace(await stages.of("context", making), halves=found.halves)
+            context = await stages.of("context", making)
+            context = replace(context, halves=found.halves, named=found.judged.named)
         return _PreparedQuestion(
             question, found.judged, found.trail, context, stages, version if context else ""
         )
@@ -295,18 +297,21 @@ class Pipeline:
         """
         if judged.reranker != "sentence" or not can(self._retriever, Narrowing):
             return found, judged
-        named = document_named_in(question.text, judged)
-        if named is None:
+        names = names_in(question.text, judged)
+        if not names:
             return found, judged
-        rest = replace(question, text=named.rest)
-        searching = self._retriever.retrieve_within(rest, named.document_id)
         try:
             async with asyncio.timeout(question.spare(WITHIN_S)):
-                within = await stages.of("retrieve", searching)
+                sayings = await stages.of("retrieve", self._retriever.find_sayings(question, names))
+                named = documents_named_in(question.text, judged, sayings)
+                if named is None:
+                    return found, judged
+                rest = replace(question, text=named.rest)
+                within = await stages.of("retrieve", self._retriever.retrieve_within(rest, named.ids))
         except (KnowlexError, TimeoutError) as exc:
             log.warning("not searched within a document", extra={"error": type(exc).__name__})
             return found, judged
-        merged = merge_rest(judged, await self._judge_found(rest, within, stages))
+        merged = merge_rest(judged, await self._judge_found(rest, within, stages), named)
         known = {passage.chunk_id for passage in judged.passages}
         new = [passage for passage in merged.passages if passage.chunk_id not in known]
         distances = await stages.of("retrieve", self._distances_of(new, question, found))
@@ -392,10 +397,13 @@ class _FoundPassages(NamedTuple):
         return cls(judged, Trail(found.passages, judged.passages, best), enough)
 
     def judged_anew(self, question: Question, judged: Retrieval) -> "_FoundPassages":
-        """Return the same passages with a relevance that is as high at least."""
+        """Return the same passages by the relevance that they have now. What was enough for two things stays
+        enough.
+        """
         anew = _FoundPassages.of(question, judged, judged)
         trail = replace(anew.trail, found=self.trail.found)
-        return anew._replace(trail=trail, enough=self.enough or anew.enough, halves=self.halves)
+        enough = anew.enough or (self.enough and judged.named is None)
+        return anew._replace(trail=trail, enough=enough, halves=self.halves)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from functools import lru_cache
 from itertools import chain, zip_longest
 from uuid import UUID
 
+from rag.ranking.sentences import analysis_in, words_of_headings
 from rag.types.context import Half
-from rag.types.retrieval import Passage, Retrieval
+from rag.types.retrieval import NamedDocuments, Passage, Retrieval
 
 TOGETHER = 5  # best passages
 
@@ -78,23 +79,24 @@ def merge_halves(whole: Retrieval, halves: Sequence[Retrieval], least: float) ->
 OF_REST = 0.75  # what a score for the rest weighs, beside that for the whole question
 
 
-def merge_rest(whole: Retrieval, rest: Retrieval) -> Retrieval:
-    """Return what was found for a question that names a document, in one order with what was found in that
-    document for the rest of the question.
+def merge_rest(whole: Retrieval, rest: Retrieval, named: NamedDocuments) -> Retrieval:
+    """Return what was found for a question that names documents, in one order with what was found in these
+    for the rest of the question; behind that, what does not say the name.
 
-    Its passages share the name, so the rest tells which of them answers: it decides on three quarters of the
-    score and on their sentences, and the relevances that they have, each by what it fits best, are theirs
-    in the new order. What only one search found has the other one's lowest score.
+    Their passages share the name, so the rest tells which of them answers: it decides on three quarters of
+    the score and on their sentences, and the relevances that they have, each by what it fits best, are
+    theirs in the new order. What only one search found has the other one's lowest score.
     """
     if not rest.passages:
         return whole
     least, least_of_rest = (min(p.score for p in one.passages) for one in (whole, rest))
     within = {passage.chunk_id: passage for passage in rest.passages}
-    document_id = rest.passages[0].document_id
-    others, own = [], []
+    own: list[Passage] = []
+    naming: list[Passage] = []
+    others: list[Passage] = []
     for passage in whole.passages:
-        if passage.document_id != document_id:
-            others.append(passage)
+        if passage.document_id not in named.ids:
+            (naming if says(named.name, passage) else others).append(passage)
         elif other := within.pop(passage.chunk_id, None):
             sentences = {name: getattr(other, name) for name in ("bounds", "similarities", "sentences")}
             relevance = max(passage.relevance, other.relevance)
@@ -110,7 +112,13 @@ def merge_rest(whole: Retrieval, rest: Retrieval) -> Retrieval:
     own.sort(key=_score, reverse=True)
     relevances = sorted(map(_relevance, own), reverse=True)
     own = [one._replace(relevance=relevance) for one, relevance in zip(own, relevances, strict=True)]
-    return replace(whole, passages=tuple(sorted([*own, *others], key=_score, reverse=True)))
+    passages = (*sorted([*own, *naming], key=_score, reverse=True), *others)
+    return replace(whole, passages=passages, named=named)
+
+
+def says(name: frozenset[str], passage: Passage) -> bool:
+    """Return whether the passage, or what stands above it, has all of these lexemes."""
+    return name <= analysis_in(passage).words | words_of_headings(passage)
 
 
 def _score(passage: Passage) -> float:

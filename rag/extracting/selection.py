@@ -55,7 +55,7 @@ FOREIGN_WEIGHTS = Traits(
     kind=0.0,
     called=0.86,
 )
-READING = 0.4  # of a reading's logit, among the sentences that were read (fit_reading.py)
+READING = 0.8  # of a reading's logit, among the sentences that were read (fit_reading.py)
 NOT_READ: Mapping[AnswerCandidate, float] = MappingProxyType({})
 WHOLE = 0.9  # share of the question that a sentence holds to hold all of it
 SHORTLIST = 12  # of the sentences are looked at for the form of an answer

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -25,13 +25,14 @@ from rag.retrievers import external, neighbours, statements
 from rag.retrievers.empty import why_nothing
 from rag.retrievers.examination import examine
 from rag.retrievers.filtering import read_parameters
+from rag.retrievers.naming import find_sayings
 from rag.retrievers.scope import Scope, Scopes
 from rag.retrievers.spelling import respell_compounds, suggest_question
 from rag.retrievers.words import make_needle
 from rag.types.answer import Reason
 from rag.types.context import Place
 from rag.types.question import Question
-from rag.types.retrieval import Examination, Passage, Retrieval
+from rag.types.retrieval import Examination, Passage, Retrieval, Saying
 
 WIDER = (4, 16)  # times the usual depth of a search
 
@@ -99,8 +100,8 @@ class HybridRetriever:
         with _report_failures():
             return await self._retrieve(question)
 
-    async def retrieve_within(self, question: Question, document_id: UUID) -> Retrieval:
-        filters = replace(question.filters, document_ids=(document_id,))
+    async def retrieve_within(self, question: Question, document_ids: Collection[UUID]) -> Retrieval:
+        filters = replace(question.filters, document_ids=tuple(sorted(document_ids)))
         return await self.retrieve(replace(question, filters=filters))
 
     async def examine(self, question: Question, chunk_id: UUID) -> Examination:
@@ -139,6 +140,10 @@ class HybridRetriever:
             return await suggest_question(
                 question.text, question.collection_ids, principals=question.principals, sure=sure
             )
+
+    async def find_sayings(self, question: Question, lexemes: Collection[str]) -> Sequence[Saying]:
+        with _report_failures():
+            return await find_sayings(question, lexemes)
 
     async def respell(self, question: Question) -> str | None:
         with _report_failures():

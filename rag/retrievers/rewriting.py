@@ -10,7 +10,7 @@ import math
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -24,7 +24,7 @@ from rag.protocols import Widening
 from rag.types.answer import Reason
 from rag.types.context import Place
 from rag.types.question import Question, Variant
-from rag.types.retrieval import Examination, Passage, Retrieval
+from rag.types.retrieval import Examination, Passage, Retrieval, Saying
 
 MAX_TOKENS = 150
 MAX_EXPANSIONS = 3
@@ -181,9 +181,13 @@ class RewritingRetriever:
             return replace(await plain.retrieve(question), rewriting="unavailable")
         return await self._rewritten(plain, question)
 
-    async def retrieve_within(self, question: Question, document_id: UUID) -> Retrieval:
+    async def retrieve_within(self, question: Question, document_ids: Collection[UUID]) -> Retrieval:
         """Retrieve by the plain search."""
-        return await self._plain().retrieve_within(question, document_id)
+        return await self._plain().retrieve_within(question, document_ids)
+
+    async def find_sayings(self, question: Question, lexemes: Collection[str]) -> Sequence[Saying]:
+        """Look up by the plain search."""
+        return await self._plain().find_sayings(question, lexemes)
 
     async def examine(self, question: Question, chunk_id: UUID) -> Examination:
         """Examine by the plain search."""

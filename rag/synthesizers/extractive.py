@@ -9,16 +9,17 @@ from uuid import UUID
 from documents.text.sentences import without_note
 from documents.text.tables import CELLS, describe_title, is_figure, split_row
 from documents.types import TableHead
+from embeddings.lexical.terms import lexemes
 from rag.citations import without_markers
 from rag.citations.folding import LINK_TARGET
 from rag.context.fitting import assemble
-from rag.context.selection import distinct, most_relevant
+from rag.context.selection import distinct, most_relevant, says
 from rag.extracting.candidates import AnswerCandidate
 from rag.extracting.headings import identifiers_in
 from rag.extracting.rows import CellTold, cells_told, rows_said, say_cells
 from rag.extracting.selection import NEARLY, NOT_READ, choose, options_of, weights_for
+from rag.named_documents import ask_of_document
 from rag.prompts import NOT_FOUND
-from rag.question_forms import ask_of_document
 from rag.ranking.logits import logistic
 from rag.synthesizers.sentence_reader import (
     ENGLISH,
@@ -26,16 +27,18 @@ from rag.synthesizers.sentence_reader import (
     Scale,
     SentenceReader,
     answers,
+    as_question,
     below_heading,
+    is_keywords,
     scale_for,
     tell_field,
 )
 from rag.types.answer import EXTRACTIVE, Synthesis, Usage
 from rag.types.context import Block, Context
 from rag.types.question import Question
-from rag.types.retrieval import Passage, Retrieval
+from rag.types.retrieval import NamedDocuments, Passage, Retrieval
 
-MOST_READ = 4  # of the likeliest sentences...
+MOST_READ = 8  # of the likeliest sentences...
 MOST_CELLS, MOST_OF_ROW = 16, 8  # of rows of figures that are read for a question, and of one of them
 UNREAD = -20.0  # a logit, of a row without a cell that could answer
 LONG_ROW, MOST_TOLD = 16, 6  # cells of a row that is not said whole; those that are where none is asked for
@@ -80,10 +83,16 @@ class ExtractiveSynthesizer:
 
         Where some are relevant by themselves, only those are raised that become so.
         Only the `top_k` best are read, and only where the model was made for question and passages.
+
+        Where the question names documents, what does not say the name is not relevant: its sentences say "we"
+        of somebody else, word for word.
         """
+        if found.named:
+            found = replace(found, passages=tuple(_of_named(one, found.named) for one in found.passages))
         if self._reader is None:
             return found
         context = assemble(islice(distinct(found.passages), question.top_k))
+        context = replace(context, named=found.named)
         scale = _scale(question, context)
         best, least = most_relevant(context.passages), question.min_relevance
         weights = scale and scale.raising(best, least)
@@ -93,7 +102,7 @@ class ExtractiveSynthesizer:
         for one, reading in (await self.read(question, context, scale)).items():
             passage = context.passages[one.unit.passage]
             relevance = logistic(weights.logit(passage.relevance, reading))
-            if passage.relevance < least and (relevance >= least or best < least):
+            if 0 < passage.relevance < least and (relevance >= least or best < least):
                 raised[passage.chunk_id] = max(relevance, raised.get(passage.chunk_id, passage.relevance))
         passages = (one._replace(relevance=raised.get(one.chunk_id, one.relevance)) for one in found.passages)
         return replace(found, passages=tuple(passages))
@@ -101,7 +110,7 @@ class ExtractiveSynthesizer:
     async def _pieces(self, question: Question, context: Context) -> list[str]:
         scale = _scale(question, context) if self._reader else None
         if scale is None:
-            return list(_written(choose(question.text, context), context))
+            return list(_written(choose(_sought(question, context), context), context))
         chosen, readings = await self.choose_read(question, context, scale)
         reading = readings.get(chosen[0]) if chosen else None
         if reading is not None:
@@ -119,24 +128,27 @@ class ExtractiveSynthesizer:
         best cell tells whether it answers. Such a reading is returned only where it is too low.
         """
         readings = await self.read(question, context, scale)
-        chosen = choose(question.text, context, readings=readings)
+        chosen = choose(_sought(question, context), context, readings=readings)
         if scale is not ENGLISH:
             return chosen, readings
         left = MOST_CELLS
         while left > 0 and chosen and chosen[0] not in readings and _has_figures(chosen[0], context):
             row = chosen[0]
             block, passage = context.blocks[row.number - 1], context.passages[row.unit.passage]
-            cells = cells_told(question.text, block, row.unit.start, row.unit.end)
+            cells = cells_told(_sought(question, context), block, row.unit.start, row.unit.end)
             cells = cells[: min(left, MOST_OF_ROW)]
             left -= max(1, len(cells))
-            logits = await self._read_cells(question, passage, cells)
+            logits = await self._read_cells(question, passage, cells, context.named)
             if logits is None:
                 break
             best = max(logits, default=UNREAD)
             if answers(passage.relevance, best, question.min_relevance, scale.usual):
-                return [_with_best(question, block, row, cells, logits), *chosen[1:]], readings
+                return [
+                    _with_best(_sought(question, context), block, row, cells, logits),
+                    *chosen[1:],
+                ], readings
             readings = {**readings, row: best}
-            chosen = choose(question.text, context, readings=readings)
+            chosen = choose(_sought(question, context), context, readings=readings)
         return chosen, readings
 
     async def read(
@@ -145,7 +157,7 @@ class ExtractiveSynthesizer:
         """Read the likeliest sentences; none where that cannot be done now."""
         if self._reader is None:
             return NOT_READ
-        options = options_of(question.text, context, weights_for(question.text, context))
+        options = options_of(_sought(question, context), context, weights_for(question.text, context))
         candidates = [option.candidate for option in options]
         named = identifiers_in(question.text)
         below = [one for one in candidates[MOST_READ:] if not named.isdisjoint(identifiers_in(one.heading))]
@@ -155,25 +167,29 @@ class ExtractiveSynthesizer:
         texts = [_to_read(one, english=english) for one in told]
         passages = [context.passages[one.unit.passage] for one in told]
         pairs = [
-            Pair(ask_of_document(question.text, passage, text) if english else question.text, text)
+            Pair(_asked_of(passage, question, text, context.named) if english else question.text, text)
             for passage, text in zip(passages, texts, strict=True)
         ]
         logits = await self._reader.read(question, pairs, english=english)
         return dict(zip(told, logits, strict=True)) if logits else NOT_READ
 
     async def _read_cells(
-        self, question: Question, passage: Passage, cells: Sequence[CellTold]
+        self,
+        question: Question,
+        passage: Passage,
+        cells: Sequence[CellTold],
+        named: NamedDocuments | None,
     ) -> list[float] | None:
         """Read the cells of a row; None where that cannot be done now."""
         if self._reader is None:
             return None
         texts = [below_heading(cell.name, tell_field(cell.field)) for cell in cells]
-        pairs = [Pair(ask_of_document(question.text, passage, text), text) for text in texts]
+        pairs = [Pair(_asked_of(passage, question, text, named), text) for text in texts]
         return await self._reader.read(question, pairs)
 
 
 def _with_best(
-    question: Question,
+    sought: str,
     block: Block,
     row: AnswerCandidate,
     cells: Sequence[CellTold],
@@ -182,13 +198,13 @@ def _with_best(
     """Return a row with the cell that reads best beside those asked for by name; where none is, and the row
     is long, with those that read nearly as well.
     """
-    said = rows_said(question.text, block).get(row.unit.start)
+    said = rows_said(sought, block).get(row.unit.start)
     if said is None or not (said.places or len(said.row.cells) > LONG_ROW):
         return row
     near = 0.0 if said.places else NEARLY
     best = [cell.place for cell, logit in zip(cells, logits, strict=True) if logit >= max(logits) - near]
     places = said.places | frozenset(best[:MOST_TOLD])
-    return row._replace(text=say_cells(question.text, block, row.unit.start, places))
+    return row._replace(text=say_cells(sought, block, row.unit.start, places))
 
 
 def _to_read(one: AnswerCandidate, *, english: bool) -> str:
@@ -204,6 +220,26 @@ def _has_figures(one: AnswerCandidate, context: Context) -> bool:
 
 def _without_bars(text: str) -> str:
     return ", ".join(split_row(text)) if CELLS in text else text
+
+
+def _of_named(passage: Passage, named: NamedDocuments) -> Passage:
+    if passage.document_id in named.ids or says(named.name, passage):
+        return passage
+    return passage._replace(relevance=0.0)
+
+
+def _sought(question: Question, context: Context) -> str:
+    return context.named.rest if context.named and not context.halves else question.text
+
+
+def _asked_of(passage: Passage, question: Question, sentence: str, named: NamedDocuments | None) -> str:
+    """Return the question as one asks it beside this sentence, which may not say the name of its document."""
+    of_named = named is not None and passage.document_id in named.ids
+    if named is None or not of_named or named.name.issubset(lexemes(sentence, passage.language)):
+        return as_question(question.text)
+    if is_keywords(question.text):
+        return as_question(f"its {named.rest}")
+    return ask_of_document(question.text, named, passage.language)
 
 
 def _scale(question: Question, context: Context) -> Scale | None:

@@ -3,7 +3,7 @@
 Words and vectors say what a sentence is about; where a document is about the subject but silent on what is
 asked, its sentences look to them like answers. The model ships with Knowlex (reader/README.md: what it was
 made of, and how good it is). It learnt from English; with the words of multilingual-e5-small, whose layers it
-has, it reads some other languages too. Questions that it reads have an interrogative.
+has, it reads some other languages too.
 """
 
 import asyncio
@@ -26,6 +26,7 @@ from rag.types.question import Question
 SHIPPED = Path(__file__).parent / "reader"
 MOST_CHARS = 1200  # of a sentence; the model has 512 places
 KEPT_READINGS = 256
+KEPT_QUESTIONS = 256
 LOADING_S = 10.0  # for the first reading of a process, which loads the model: half a second, or more if busy
 # By language, what a question of a fact has, and "Summarize ...", "revenue 2023", "Is it allowed?" have not.
 _INTERROGATIVES = {
@@ -43,6 +44,13 @@ _YES_OR_NO = re.compile(
     r"\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would)\b",
     re.IGNORECASE,
 )
+
+_COMMAND = re.compile(
+    r"\W*(?:please|summari[sz]e|list|explain|describe|tell|compare|contrast|give|show|name|find|define|discuss"
+    r"|outline)\b",
+    re.IGNORECASE,
+)
+MOST_KEYWORDS = 8
 
 _FIELD = re.compile(r"(?:[-*+•]\s)?\s*(?P<label>[^\W\d_][^:.!?\n]{0,60}):\s+(?P<value>\S[^?!]*)")
 _EMPHASIS = re.compile(r"\*\*|__")
@@ -93,7 +101,7 @@ class Scale(NamedTuple):
 NEARLY = 0.5  # relevance of the best passage: below it, there may be nothing about the subject
 # Fitted by benchmarks/evaluation/fit_reading.py and languages.py, but for how relevance and reading share in
 # the usual ones of English, chosen on nine sets; how good they are is in docs/evaluation.md.
-ENGLISH = Scale(Weights(0.15, 0.37, 2.76), Weights(0.32, 0.35, 1.21))
+ENGLISH = Scale(Weights(0.1, 0.37, 2.94), Weights(0.32, 0.35, 1.21))
 OWN = Scale(Weights(0.0, 0.35, 3.19), Weights(0.53, 0.32, 1.85))  # in the language of what is read
 FOREIGN = Scale(Weights(0.0, 0.32, 3.14), Weights(0.58, 0.35, 2.01))  # in another one
 
@@ -184,7 +192,7 @@ def scale_for(text: str, languages: Sequence[str]) -> Scale | None:
         return None
     asked, written = set(detect_question_languages(text)), {one for one in languages if one}
     if asked | written <= {"en"}:
-        return ENGLISH if _ASKS["en"].search(text) or _YES_OR_NO.match(text) else None
+        return ENGLISH if _ASKS["en"].search(text) or _YES_OR_NO.match(text) or is_keywords(text) else None
     known = (asked or written) & READ
     if not (known and written <= READ and any(_ASKS[code].search(text) for code in known)):
         return None
@@ -201,3 +209,15 @@ def answers(relevance: float, reading: float, least: float, weights: Weights) ->
     if least <= 0:
         return True
     return weights.logit(relevance, reading) >= logit_of(least)
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def is_keywords(text: str) -> bool:
+    """Return whether a question in English is typed as keywords: "Nike net income 2021"."""
+    asks = _ASKS["en"].search(text) or _YES_OR_NO.match(text) or _COMMAND.match(text)
+    return not asks and len(text.split()) <= MOST_KEYWORDS
+
+
+def as_question(text: str) -> str:
+    """Return keywords as the question that they stand for; another text as it is."""
+    return f"What is {text.strip()}?" if is_keywords(text) else text

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from rag.types.retrieval import Passage
+from rag.types.retrieval import NamedDocuments, Passage
 
 
 class Part(NamedTuple):
@@ -45,12 +45,14 @@ class Half(NamedTuple):
 class Context:
     """Blocks are numbered from 1, as the prompt shows them. passages: all that they are made of.
 
-    halves: two where the question is of two things that stand in different documents, else none.
+    halves: two where the question is of two things that stand in different documents, else none. named:
+    documents that the question names.
     """
 
     blocks: tuple[Block, ...] = ()
     passages: tuple[Passage, ...] = ()
     halves: tuple[Half, ...] = ()
+    named: NamedDocuments | None = None
 
     def __bool__(self) -> bool:
         return bool(self.blocks)

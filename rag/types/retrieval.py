@@ -89,6 +89,28 @@ class Passage(NamedTuple):
         return max((one for (first, last), one in compared if first < end and last > start), default=None)
 
 
+class Saying(NamedTuple):
+    """That a document says a word. chunks: how many of its `document_chunks` say it or stand below it, and of
+    all, `all_chunks` do.
+    """
+
+    lexeme: str
+    document_id: UUID
+    chunks: int
+    document_chunks: int
+    all_chunks: int
+
+
+class NamedDocuments(NamedTuple):
+    """Documents that a question names. name: the lexemes of it that do. rest: what it asks there, without
+    them.
+    """
+
+    ids: frozenset[UUID]
+    name: frozenset[str]
+    rest: str
+
+
 @dataclass(frozen=True, slots=True)
 class Retrieval:
     """What one search found, best first.
@@ -99,7 +121,8 @@ class Retrieval:
     rerank_model: the model whose probabilities the `rerank_score`s are, such as "http:bge-reranker"; "" where
     they are none. rewriting: None where it was not asked for. stage_ms: what took its time in the retrieval.
     scale: by which a `rerank_score` is a passage's strength; None if it is not. model_id, vector: what the
-    question was embedded with, and its vector; None where it was not embedded.
+    question was embedded with, and its vector; None where it was not embedded. named: documents that it
+    names, which were searched for the rest of it.
     """
 
     passages: tuple[Passage, ...]
@@ -113,6 +136,7 @@ class Retrieval:
     scale: Scale | None = field(default=None, repr=False, compare=False)
     model_id: int | None = None
     vector: Vector | None = field(default=None, repr=False, compare=False)
+    named: NamedDocuments | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from rag.context.selection import (
 )
 from rag.types.context import Place, Room
 from rag.types.question import Question
-from rag.types.retrieval import Passage, Retrieval
+from rag.types.retrieval import NamedDocuments, Passage, Retrieval
 from tests.rag.factory import passage, question
 
 ROOM = Room("rules\nquestion", 500)
@@ -193,6 +193,7 @@ def test_however_few_are_taken_they_are_spread(count: int, order: list[int]):
 
 
 HANDBOOK, OTHER = UUID(int=1), UUID(int=2)
+NAMED = NamedDocuments(frozenset({HANDBOOK}), frozenset({"pilot"}), "How much are trainees paid?")
 
 
 def in_handbook(number: int, score: float, relevance: float, **fields: object) -> Passage:
@@ -201,27 +202,32 @@ def in_handbook(number: int, score: float, relevance: float, **fields: object) -
 
 def test_the_rest_of_a_question_orders_the_document_that_it_names():
     topic, answer = in_handbook(1, 8.0, 0.9), in_handbook(2, 3.0, 0.2)
-    elsewhere = passage(3, document_id=OTHER, score=4.0, relevance=0.3)
-    whole = Retrieval((topic, elsewhere, answer))
+    elsewhere = passage(3, "Pilots are paid, too.", document_id=OTHER, score=4.0, relevance=0.3)
+    of_bakers = passage(5, "Bakers are paid.", document_id=OTHER, score=9.0, relevance=0.8)
+    whole = Retrieval((of_bakers, topic, elsewhere, answer))
     rest = Retrieval((in_handbook(2, 9.0, 0.4), in_handbook(4, 5.0, 0.1), in_handbook(1, 1.0, 0.0)))
 
-    merged = merge_rest(whole, rest).passages
+    found = merge_rest(whole, rest, NAMED)
 
-    assert [(one.chunk_id.int, one.score) for one in merged] == [(2, 7.5), (4, 4.5), (3, 4.0), (1, 2.75)]
+    merged = found.passages
+    placed = [(one.chunk_id.int, one.score) for one in merged]
+    assert placed == [(2, 7.5), (4, 4.5), (3, 4.0), (1, 2.75), (5, 9.0)]  # last what does not say the name
     # The document is as relevant as before: the best of its passages is another one.
-    assert [one.relevance for one in merged] == [0.9, 0.4, 0.3, 0.1]
+    assert [one.relevance for one in merged] == [0.9, 0.4, 0.3, 0.1, 0.8]
+    assert found.named == NAMED
 
 
 def test_a_document_that_the_rest_finds_nothing_in_stays_as_it_was():
     whole = Retrieval((in_handbook(1, 8.0, 0.9),))
 
-    assert merge_rest(whole, Retrieval(())) == whole
+    assert merge_rest(whole, Retrieval(()), NAMED) == whole
 
 
 def test_what_the_rest_alone_finds_has_no_place_in_the_rankings_of_the_whole():
     whole = Retrieval((in_handbook(1, 8.0, 0.9, dense_rank=1, sparse_rank=2),))
     rest = Retrieval((in_handbook(2, 9.0, 0.4, dense_rank=1, sparse_rank=1),))
 
-    ranks = {one.chunk_id.int: (one.dense_rank, one.sparse_rank) for one in merge_rest(whole, rest).passages}
+    merged = merge_rest(whole, rest, NAMED).passages
+    ranks = {one.chunk_id.int: (one.dense_rank, one.sparse_rank) for one in merged}
 
     assert ranks == {1: (1, 2), 2: (None, None)}

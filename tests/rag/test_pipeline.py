@@ -1,6 +1,6 @@
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -19,7 +19,7 @@ from rag.types.answer import Answer, Source, Sources, Synthesis, Usage
 from rag.types.claims import Claim, Judgement
 from rag.types.context import Block, Context, Half, Place, Room
 from rag.types.question import Question
-from rag.types.retrieval import Passage, Retrieval
+from rag.types.retrieval import Passage, Retrieval, Saying
 from tests.rag.factory import (
     CannedRetriever,
     CannedSynthesizer,
@@ -312,6 +312,11 @@ async def test_a_string_is_searched_for_as_it_is():
     assert len(retriever.asked) == 1
 
 
+def sayings_of_own(words: Collection[str]) -> list[Saying]:
+    """Each chunk of one document says them, and no other."""
+    return [Saying(word, UUID(int=1), 5, 5, 5) for word in words]
+
+
 class Unreachable(CannedRetriever):
     """Finds passages, and fails where it is to look into one document. rests: what it was to find there."""
 
@@ -323,7 +328,10 @@ class Unreachable(CannedRetriever):
         words = question_lexemes(question.text, [""])[""]
         return Retrieval(self.passages, dict.fromkeys(words, 1.0), reranker="sentence")
 
-    async def retrieve_within(self, question: Question, document_id: UUID) -> Retrieval:
+    async def find_sayings(self, question: Question, lexemes: Collection[str]) -> list[Saying]:
+        return sayings_of_own(lexemes)
+
+    async def retrieve_within(self, question: Question, document_ids: Collection[UUID]) -> Retrieval:
         self.rests.append(question.text)
         raise RetrievalFailed("The question could not be embedded.")
 
@@ -352,7 +360,10 @@ class OfOneDocument(CannedRetriever):
         found = tuple(passage(n, score=5.0, **self.OWN) for n in (1, 2, 3))
         return Retrieval(found, dict.fromkeys(words, 1.0), reranker="sentence")
 
-    async def retrieve_within(self, question: Question, document_id: UUID) -> Retrieval:
+    async def find_sayings(self, question: Question, lexemes: Collection[str]) -> list[Saying]:
+        return sayings_of_own(lexemes)
+
+    async def retrieve_within(self, question: Question, document_ids: Collection[UUID]) -> Retrieval:
         found = tuple(passage(n, score=13.0 - n, distance=0.1, **self.OWN) for n in (4, 5))
         return Retrieval(found, reranker="sentence")
 

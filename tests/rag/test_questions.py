@@ -5,17 +5,14 @@ from uuid import UUID
 
 import pytest
 
-from embeddings.lexical.terms import question_lexemes
 from rag.question_forms import (
     Comparison,
-    ask_of_document,
     asks_for_overview,
     comparison_in,
-    document_named_in,
     overview_of,
     question_without_frame,
 )
-from rag.types.retrieval import Passage, Retrieval
+from rag.types.retrieval import Passage
 from tests.rag.factory import passage
 
 OWN = UUID(int=7)
@@ -263,78 +260,3 @@ def test_who_asks_is_no_part_of_the_question(text: str, alone: str):
 )
 def test_whom_a_question_is_about_stays_in_it(text: str):
     assert question_without_frame(text) is None
-
-
-def found_in(name: str, text: str, *, title: str = "", of_it: int = 5) -> Retrieval:
-    """Five passages, so many of them of this document; every word of the question is worth the same."""
-    others = [passage(n) for n in range(of_it, 5)]
-    own = [passage(n, document_id=OWN, document_name=name, title=title, language="en") for n in range(of_it)]
-    words = question_lexemes(text, ["en"])["en"]
-    return Retrieval((*own, *others), dict.fromkeys(words, 1.0))
-
-
-PAID = "How much are trainees paid according to the Harbour Pilots Handbook?"
-
-
-@pytest.mark.parametrize(
-    ("name", "title", "text", "rest"),
-    [
-        ("harbour-pilots_handbook.pdf", "", PAID, "How much are trainees paid according to the"),
-        ("scan0017.pdf", "Harbour Pilots Handbook", PAID, "How much are trainees paid according to the"),
-        ("harbour pilots.md", "", PAID, "How much are trainees paid according to the Handbook?"),
-        (
-            "greggs-nutrition.pdf",
-            "",
-            "What sugar has a Greggs soup in its nutrition table?",
-            "What sugar has a soup in its table?",
-        ),
-        (
-            "ORACLE_2022_10K.pdf",
-            "",
-            "What cloud revenue had Oracle in 2022?",
-            "What cloud revenue had in 2022?",
-        ),
-    ],
-)
-def test_a_document_that_a_question_names_is_searched_for_the_rest(
-    name: str, title: str, text: str, rest: str
-):
-    named = document_named_in(text, found_in(name, text, title=title))
-
-    assert named == (OWN, rest)
-
-
-@pytest.mark.parametrize(
-    ("text", "asked"),
-    [
-        ("How many people does Nike employ?", "How many people does it employ?"),
-        ("What was Nike's gross margin in 2022?", "What was its gross margin in 2022?"),  # the year stays
-        ("Who audits Nike?", "Who audits it?"),
-        ("Who audits Adidas?", "Who audits Adidas?"),
-        ("Who audits the nike?", "Who audits the nike?"),
-        ("What is Nike?", "What is Nike?"),  # nothing else is asked
-    ],
-)
-def test_a_document_is_asked_of_itself_by_a_pronoun(text: str, asked: str):
-    one = passage(1, document_name="NIKE_2022_10K.pdf", title="", language="en")
-    assert ask_of_document(text, one, "In 2022 we had 79,100 employees.") == asked
-    assert ask_of_document(text, one, "In 2022 NIKE had 79,100 employees.") == text
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "of_it"),
-    [
-        ("harbour-pilots-handbook.pdf", PAID, 2),  # the best passages are of others
-        ("harbour-tides-and-currents-of-the-north.pdf", PAID, 5),  # one word of many
-        ("trainees.pdf", "How much are the trainees of the northern harbour paid in their second year?", 5),
-        ("harbour-pilots.pdf", "What is the Harbour Pilots document?", 5),  # nothing is left
-        ("harbour-pilots.pdf", "How many trainees do the harbour pilots have?", 5),  # one word is
-        ("harbour-pilots.pdf", "Give me an overview of the harbour pilots and of their tides.", 5),
-    ],
-)
-def test_a_question_that_only_shares_words_with_a_name_stays_whole(name: str, text: str, of_it: int):
-    assert document_named_in(text, found_in(name, text, of_it=of_it)) is None
-
-
-def test_nothing_found_names_nothing():
-    assert document_named_in(PAID, Retrieval(())) is None

@@ -57,3 +57,34 @@ def test_a_filter_that_leaves_the_document_out_holds(server: Stack):
     )
 
     assert {one["document_name"] for one in results} == {"bakers-handbook.md"}
+
+
+FILLER = (
+    "We make goods that people like, and we sell them in many countries. Our costs rose, plans may change. "
+    "Competition in our markets is strong, and the results of a quarter say little about the next one. "
+)
+
+
+def annual_report(client: httpx.Client, made: str, firm: str, people: str, name: str) -> None:
+    """A report that says the firm's name in its headings only, and "we" in its text."""
+    chapters = [(f"{firm}: {topic}", FILLER * 3) for topic in TOPICS]
+    chapters.insert(5, ("Our people", f"{people} We think of them as our team."))
+    talk.stored(client, talk.file(markdown("Annual report", chapters), name), to=made)
+
+
+def test_a_firm_is_asked_for_what_its_own_report_says_of_us(server: Stack):
+    made = talk.collection(server.client, "Reports")
+    nordvik, sandhaven = (
+        "We had approximately 73,300 employees worldwide.",
+        "We employed 22,516 people in May.",
+    )
+    annual_report(server.client, made, "Nordvik", nordvik, "0000320187.md")
+    annual_report(server.client, made, "Sandhaven", sandhaven, "0000796343.md")
+
+    for asked, told in (
+        ("How many people work for Nordvik?", nordvik),
+        ("Nordvik number of employees", nordvik),
+        ("How many people work for Sandhaven?", sandhaven),
+    ):
+        reply = server.client.post("/v1/query", json={"query": asked, "collections": [made]}).json()
+        assert reply["answer"] == told.replace(".", " [1].")

@@ -1,0 +1,107 @@
+"""Questions that name documents: which they name, and what they ask of these.
+
+All that a document says is about its name, so that the name hides which passage answers; and documents seldom
+say it: where others say it, they say "we", "the company" or nothing.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import chain, groupby
+from operator import itemgetter
+from statistics import fmean
+
+from embeddings.lexical.terms import lexemes, question_lexemes
+from rag.question_forms import LONGEST, asks_for_overview, frame_words, words_of_names
+from rag.types.retrieval import NamedDocuments, Passage, Retrieval, Saying
+
+FIRST = 5  # best passages: what their documents are called may be a name in small letters
+LEAST_OF_NAME = 1 / 3  # of a file name's or title's words stand in the question
+LEAST_OF_QUESTION = 0.2  # of its words are of a file name or title
+# A document is about what more than half of its chunks say, or ten of them if these are a tenth.
+HALF, MANY, MANY_OF = 0.5, 10, 0.1
+LEAST_OF_ALL = 0.7  # of the chunks that say a name are of the documents that are about it
+_TOKEN = re.compile(r"\S+")
+_OF_NAME = re.compile(r"(?P<possessive>['’]s|(?<=s)['’])?(?P<sign>\W*)$")  # behind it: "Nike's", "Nike?"
+
+
+def names_in(text: str, found: Retrieval) -> frozenset[str]:
+    """Return the lexemes of a question that may name a document: with a capital letter, or so many of the
+    file name or title of one of the best passages' documents. A number is no name: years are asked for.
+    """
+    best = found.passages[:FIRST]
+    if not best or len(text) > LONGEST or asks_for_overview(text):
+        return frozenset()
+    asked = _words_of(text, best[0].language)
+    capital = " ".join(token for token in _TOKEN.findall(text) if any(map(str.isupper, token)))
+    names = frozenset(lexemes(capital, best[0].language)).union(*(_title_words(asked, one) for one in best))
+    return frozenset(word for word in names & asked if not word.isdecimal())
+
+
+def documents_named_in(text: str, found: Retrieval, sayings: Sequence[Saying]) -> NamedDocuments | None:
+    """Return the documents that a question names: those that are about a name of it, and say it nearly alone.
+
+    None where it names none, or two things, or where it asks for nothing else. sayings: of `names_in`.
+    """
+    about: defaultdict[str, list[Saying]] = defaultdict(list)
+    for one in sayings:
+        if _is_about(one):
+            about[one.lexeme].append(one)
+    shares = {
+        word: fmean(one.chunks / one.document_chunks for one in documents)
+        for word, documents in about.items()
+        if sum(one.chunks for one in documents) >= LEAST_OF_ALL * documents[0].all_chunks
+    }
+    if not shares:
+        return None
+    name = frozenset(word for word, share in shares.items() if share >= max(shares.values()) / 2)
+    documents = {word: frozenset(one.document_id for one in about[word]) for word in shares}
+    ids = frozenset.intersection(*(documents[word] for word in name))
+    if any(ids.isdisjoint(others) for others in documents.values()):
+        return None
+    language = found.passages[0].language
+    if all(word.isdecimal() for word in _words_of(text, language) - name - frame_words(language)):
+        return None
+    rest = (token for token, names in _split_by_name(text, name, language) if not names)
+    return NamedDocuments(ids, name, " ".join(rest))
+
+
+def _is_about(saying: Saying) -> bool:
+    many = max(MANY, MANY_OF * saying.document_chunks)
+    return saying.chunks > HALF * saying.document_chunks or saying.chunks >= many
+
+
+def ask_of_document(text: str, named: NamedDocuments, language: str) -> str:
+    """Return a question in English as one asks it of a document that it names: of "How many people does Nike
+    employ?" "How many people does it employ?".
+
+    What is written small is no such name, "the voting study": it tells what is asked about.
+    """
+    said: list[str] = []
+    for names, run in groupby(_split_by_name(text, named.name, language), key=itemgetter(1)):
+        tokens = [token for token, _ in run]
+        if names and any(map(str.isupper, "".join(tokens))) and (behind := _OF_NAME.search(tokens[-1])):
+            tokens = ["it" + ("s" if behind["possessive"] else "") + behind["sign"]]
+        said += tokens
+    return " ".join(said)
+
+
+def _words_of(text: str, language: str) -> frozenset[str]:
+    (words,) = question_lexemes(text, [language]).values()
+    return frozenset(words)
+
+
+def _title_words(asked: frozenset[str], passage: Passage) -> frozenset[str]:
+    """Return which of the question's words are of the file name or title of the passage's document; none
+    where these are few of either.
+    """
+    names = [words for words in words_of_names(passage) if words]
+    said = max((len(words & asked) / len(words) for words in names), default=0.0)
+    name = asked.intersection(chain(*names))
+    return name if said >= LEAST_OF_NAME and len(name) >= LEAST_OF_QUESTION * len(asked) else frozenset()
+
+
+def _split_by_name(text: str, name: frozenset[str], language: str) -> list[tuple[str, bool]]:
+    """Return the words of a text as they stand, each with whether it consists of these lexemes."""
+    tokens = [(token, frozenset(lexemes(token, language))) for token in _TOKEN.findall(text)]
+    return [(token, bool(held) and held <= name) for token, held in tokens]
