@@ -13,7 +13,7 @@ from documents.types import TableHead
 CELLS = " | "
 _LETTER = re.compile(r"[^\W\d_]")
 _NAMES_ROW = re.compile(r"[^\W\d_]|^(?:1[5-9]|20)\d\d\b")  # a year may be the head of a row
-_FIGURE = re.compile(r"(?!(?:19|20)\d\d$)[-–—+$€£(]*\d[\d.,' ]*[%)$€£¥]*")  # a year may be a head
+_FIGURE = re.compile(r"(?!(?:19|20)\d\d$)(?:[-–—+$€£(] ?)*\d[\d.,' ]*[%)$€£¥]*")  # a year may be a head
 _UNITS = "%|[$€£¥pc]|EUR|USD|GBP|[kcm]?m|[km]?g|[cm]?l|km/h|mph|h|min|s|[KMGT]B"
 _AMOUNT = re.compile(rf"[$€£¥]? ?\d[\d.,]* ?(?:{_UNITS})", re.IGNORECASE)
 TITLE_CHARS = 160

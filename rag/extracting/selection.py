@@ -56,6 +56,7 @@ FOREIGN_WEIGHTS = Traits(
     called=0.86,
 )
 READING = 0.8  # of a reading's logit, among the sentences that were read (fit_reading.py)
+NEUTRAL = -4.0  # a reading that leaves the chance as it is
 NOT_READ: Mapping[AnswerCandidate, float] = MappingProxyType({})
 WHOLE = 0.9  # share of the question that a sentence holds to hold all of it
 SHORTLIST = 12  # of the sentences are looked at for the form of an answer
@@ -171,20 +172,13 @@ def _options(
 
 
 def _as_read(options: Sequence[Option], readings: Mapping[AnswerCandidate, float]) -> list[Option]:
-    """Share the chance of the options that were read among them anew, by what the model says of each."""
-    read = [option for option in options if option.candidate in readings]
-    if len(read) < 2:
-        return list(options)
-    highest = max(readings[option.candidate] for option in read)
-    worth = {
-        one.candidate: one.chance * math.exp(READING * (readings[one.candidate] - highest)) for one in read
-    }
-    whole = sum(option.chance for option in read) / sum(worth.values())
-    changed = [
-        option._replace(chance=worth[option.candidate] * whole) if option.candidate in worth else option
-        for option in options
+    """Return the options with the chance that they have by what the model says of those that it read."""
+    worth = [
+        one.chance * math.exp(READING * (readings.get(one.candidate, NEUTRAL) - NEUTRAL)) for one in options
     ]
-    return sorted(changed, key=lambda option: -option.chance)
+    mass = sum(worth)
+    read = [one._replace(chance=each / mass) for one, each in zip(options, worth, strict=True)]
+    return sorted(read, key=lambda option: -option.chance)
 
 
 def stating(candidates: list[AnswerCandidate]) -> list[AnswerCandidate]:

@@ -158,11 +158,10 @@ class ExtractiveSynthesizer:
         if self._reader is None:
             return NOT_READ
         options = options_of(_sought(question, context), context, weights_for(question.text, context))
-        candidates = [option.candidate for option in options]
+        candidates = [one.candidate for one in options if not _has_figures(one.candidate, context)]
         named = identifiers_in(question.text)
         below = [one for one in candidates[MOST_READ:] if not named.isdisjoint(identifiers_in(one.heading))]
-        likeliest = [*candidates[:MOST_READ], *below[:MOST_BELOW]]
-        told = [one for one in likeliest if not _has_figures(one, context)]
+        told = [*candidates[:MOST_READ], *below[:MOST_BELOW]]
         english = scale is ENGLISH
         texts = [_to_read(one, english=english) for one in told]
         passages = [context.passages[one.unit.passage] for one in told]

@@ -9,7 +9,7 @@ from documents.extractors.html import read_html
 from documents.extractors.markdown import read_markdown
 from documents.extractors.pdf.reader import read_pdf
 from documents.text.sentences import sentence_spans
-from documents.text.tables import describe_row, read_rows, says_row
+from documents.text.tables import describe_row, is_figure, read_rows, says_row
 from documents.text.tokens import WordPieceCounter
 from documents.types import ChunkingSettings, Extraction, TableHead
 from tests.support.typeset import Words, column, typeset
@@ -148,6 +148,16 @@ def test_the_first_row_of_other_tables_is_their_head(
 ) -> None:
     [block] = read_source(source.encode()).blocks
     assert block.head == TableHead("By year, in euros:", ("Ship", "2019", "2020"))
+
+
+@pytest.mark.parametrize("cell", ["22,516", "$ 24,284", "$ (1,696)", "-$ 1,696", "(1,696)", "43%", "7.3 g"])
+def test_a_figure_may_have_a_sign_apart_from_it(cell: str):
+    assert is_figure(cell)
+
+
+@pytest.mark.parametrize("cell", ["2021", "Dec. 28", "$", "—", "Note 6"])
+def test_a_year_or_a_sign_alone_is_no_figure(cell: str):
+    assert not is_figure(cell)
 
 
 def test_a_first_row_of_figures_is_no_head():

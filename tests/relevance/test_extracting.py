@@ -266,6 +266,16 @@ def test_beside_a_sentence_that_reads_as_the_answer_only_such_ones_are_said() ->
     assert [likeliest, other] == choose(question, shown, readings={likeliest: 3.0, other: 2.0})
 
 
+def test_what_was_not_read_comes_before_what_reads_as_no_answer() -> None:
+    """A row of figures is not read as a sentence."""
+    question = "When was the Mirow bridge opened?"
+    text = "The Mirow bridge was opened by the mayor in 1907. In 1931 the Mirow bridge was opened for trains."
+    shown = context(question, text)
+    likeliest, other = (option.candidate for option in options_of(question, shown))
+    assert choose(question, shown, readings={likeliest: -5.5})[0] == other
+    assert choose(question, shown, readings={likeliest: 0.0})[0] == likeliest
+
+
 def test_chunks_that_were_put_together_are_cited_by_their_block() -> None:
     question = "When was the Mirow bridge opened?"
     text = f"{BRIDGE} Trains have crossed it since 1931."
