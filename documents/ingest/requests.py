@@ -27,7 +27,12 @@ from documents.ingest.fetching import check_url
 from documents.ingest.idempotency import REPLAYED_HEADER, Reply, fingerprint
 from documents.ingest.jobs import NewDocument
 from documents.ingest.uploads import MEDIA_TYPE, receive_uploads
-from documents.library.collection_settings import ChunkingFields, settings_schema
+from documents.library.collection_settings import (
+    ChunkingFields,
+    WithoutPermissions,
+    refuse_permissions,
+    settings_schema,
+)
 from documents.library.storage import StagedUpload, Staging
 from documents.text.characters import clean_filename
 from knowlex.base.errors import (
@@ -161,7 +166,7 @@ class NewDocumentShape(InputShape):
     metadata: Metadata = DocumentMetadata()
 
 
-class IngestRequest(InputShape):
+class IngestRequest(WithoutPermissions):
     model_config = ConfigDict(
         json_schema_extra={
             "example": {
@@ -192,10 +197,12 @@ class IngestRequest(InputShape):
         documents = given.get("documents")
         if not isinstance(documents, list) or not 1 <= len(documents) <= MAX_DOCUMENTS:
             raise InvalidInput(f"documents must be a list of 1 to {MAX_DOCUMENTS}.", field="documents")
+        for number, document in enumerate(documents):
+            refuse_permissions(document, f"documents[{number}].")
         return {"collection_id": None, **given}
 
 
-class IngestForm(InputShape):
+class IngestForm(WithoutPermissions):
     file: list[Annotated[Any, WithJsonSchema({"type": "string", "format": "binary"})]]
     collection_id: Omittable[str] = None
     settings: Annotated[JobSettings, *InForm, Field(description="An object, as JSON.")] = {}
@@ -204,7 +211,7 @@ class IngestForm(InputShape):
     )
 
 
-class ReplaceRequest(NewDocumentShape):
+class ReplaceRequest(WithoutPermissions, NewDocumentShape):
     settings: JobSettings = {}
 
 

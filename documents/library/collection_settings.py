@@ -8,7 +8,7 @@ from pydantic import ConfigDict, WithJsonSchema, model_validator
 
 from documents.protocols import ActiveEmbeddingModel
 from documents.types import STRATEGIES, ChunkingSettings, Strategy
-from knowlex.base.errors import InvalidInput
+from knowlex.base.errors import InvalidInput, Unprocessable
 from knowlex.runtime.components import component
 from knowlex.web.fields import check_storable
 from knowlex.web.openapi import SchemaGenerator
@@ -56,6 +56,30 @@ class Permissions(InputShape):
         if isinstance(given, dict) and not set(given) <= set(cls.model_fields):
             raise ValueError("takes visibility, allowed_users and allowed_groups only")
         return given
+
+
+class WithoutPermissions(InputShape):
+    """A request that cannot close what it brings: only the collection's `default_permissions` can."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_permissions(cls, given: Any) -> Any:
+        refuse_permissions(given)
+        return given
+
+
+def refuse_permissions(given: Any, place: str = "") -> None:
+    """Raise Unprocessable for permissions that are not plainly public: whoever sent them relies on them.
+
+    place: of the object, as errors name it, for example `documents[2].`.
+    """
+    for name in ("permissions", "default_permissions") if isinstance(given, Mapping) else ():
+        asked = given.get(name) or {}
+        if asked and not (isinstance(asked, Mapping) and asked.get("visibility") == "public"):
+            raise Unprocessable(
+                f"{place}{name} cannot be obeyed here; a collection's settings.default_permissions can.",
+                field=f"{place}{name}",
+            )
 
 
 class ChunkingFields(InputShape):

@@ -101,6 +101,16 @@ class UnreadableDocument(KnowlexError):
     code = "UNPROCESSABLE"
 
 
+class Unprocessable(KnowlexError):
+    """What was asked is understood, and cannot be done."""
+
+    status = 422
+    code = "UNPROCESSABLE"
+
+    def __init__(self, message: str, *, field: str) -> None:
+        super().__init__(message, details={"field": field})
+
+
 class NotAPdf(KnowlexError):
     """Something was asked that only a PDF has: pages as they are printed."""
 

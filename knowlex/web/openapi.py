@@ -23,7 +23,7 @@ FAILURES = {
     "409": "There is one already, or an equal request is under way",
     "413": "The body is too large",
     "415": "The body's content type is wrong",
-    "422": "The Idempotency-Key was used for another request",
+    "422": "Permissions that cannot be obeyed, or the Idempotency-Key was used for another request",
     "429": "Too many requests",
     "500": "Something went wrong",
     "503": "The database is not reachable, or the server too busy",

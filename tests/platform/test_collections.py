@@ -93,6 +93,17 @@ def test_bad_input_names_the_field(client: httpx.Client, body: dict[str, Any], f
     assert_problem(client.post("/v1/collections", json=body), 400, "VALIDATION_ERROR", field=field)
 
 
+@pytest.mark.parametrize("field", ["permissions", "default_permissions"])
+def test_permissions_beside_the_settings_are_refused_and_not_ignored(client: httpx.Client, field: str):
+    private = {field: {"visibility": "private"}}
+    assert_problem(
+        client.post("/v1/collections", json={"name": "a", **private}), 422, "UNPROCESSABLE", field=field
+    )
+    made = make(client, **{field: {"visibility": "public"}})
+    reply = client.patch(f"/v1/collections/{made['id']}", json={"description": "closed", **private})
+    assert_problem(reply, 422, "UNPROCESSABLE", field=field)
+
+
 def test_names_are_unique_also_when_two_race(client: httpx.Client):
     replies = together([lambda: client.post("/v1/collections", json={"name": "Once"})] * 6)
 

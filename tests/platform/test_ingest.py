@@ -159,6 +159,36 @@ def test_bad_input_names_the_field_and_leaves_nothing(server: Stack, body: dict[
     assert not any((server.folder / "files" / "incoming").glob("*"))
 
 
+PRIVATE = {"visibility": "private"}
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"documents": [GOOD, {**GOOD, "permissions": PRIVATE}]}, "documents[1].permissions"),
+        ({"documents": [{**GOOD, "permissions": {"allowed_users": ["ann"]}}]}, "documents[0].permissions"),
+        ({"documents": [{**GOOD, "permissions": "private"}]}, "documents[0].permissions"),
+        ({"documents": [GOOD], "permissions": PRIVATE}, "permissions"),
+        ({"documents": [GOOD], "default_permissions": PRIVATE}, "default_permissions"),
+    ],
+)
+def test_permissions_of_one_document_are_refused_and_not_ignored(
+    client: httpx.Client, body: dict[str, Any], field: str
+):
+    assert_problem(client.post("/v1/ingest", json={**HERE, **body}), 422, "UNPROCESSABLE", field=field)
+    assert client.get("/v1/ingest").json()["jobs"] == []
+
+
+def test_a_form_and_a_new_version_bring_no_permissions_either(client: httpx.Client):
+    form = {"collection_id": "default", "permissions": json.dumps(PRIVATE)}
+    reply = client.post("/v1/ingest", data=form, files={"file": ("a.txt", b"Some words.")})
+    assert_problem(reply, 422, "UNPROCESSABLE", field="permissions")
+
+    first = stored(client, {**GOOD, "permissions": {"visibility": "public"}})
+    reply = client.put(f"/v1/documents/{first}", json={**text("Others."), "permissions": PRIVATE})
+    assert_problem(reply, 422, "UNPROCESSABLE", field="permissions")
+
+
 def in_text(content: bytes) -> bytes:
     """The body of a job with one text, its JSON string as given."""
     return b'{"collection_id":"default","documents":[{"source":{"type":"text","content":"%b"}}]}' % content

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from documents.access import access_of
 from documents.library import collections
-from documents.library.collection_settings import CollectionFields, settings_schema
+from documents.library.collection_settings import CollectionFields, WithoutPermissions, settings_schema
 from embeddings.ingest import documents
 from embeddings.tasks import hint_delivery
 from knowlex.base.errors import InvalidInput
@@ -18,7 +18,6 @@ from knowlex.web.responses import body_response
 from knowlex.web.shapes import (
     AsItIs,
     Count,
-    InputShape,
     Object,
     Omittable,
     OutputShape,
@@ -36,7 +35,7 @@ _SETTINGS = settings_schema(CollectionFields)
 Description = Annotated[str, storable_text(MAX_DESCRIPTION_CHARS)]
 
 
-class NewCollection(InputShape):
+class NewCollection(WithoutPermissions):
     model_config = ConfigDict(
         json_schema_extra={"example": {"name": "manuals", "description": "What came with the machines."}}
     )
@@ -46,7 +45,7 @@ class NewCollection(InputShape):
     settings: Annotated[dict[str, Any], object_rule(_SETTINGS)] = {}
 
 
-class CollectionChanges(InputShape):
+class CollectionChanges(WithoutPermissions):
     """At least one of them."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"description": "Manuals of all machines."}})
@@ -100,7 +99,7 @@ class CollectionStats(OutputShape):
     "Make a collection",
     answer(201, "Made.", CollectionShape),
     body=NewCollection,
-    failures="409",
+    failures="409 422",
 )
 def create(request: HttpRequest) -> HttpResponse:
     new = read_body(request, NewCollection)
@@ -135,7 +134,7 @@ def show(request: HttpRequest, collection_id: UUID) -> HttpResponse:
     "Change name, description or settings; documents stay as they are",
     answer(200, "Changed.", CollectionShape),
     body=CollectionChanges,
-    failures="409",
+    failures="409 422",
 )
 def change(request: HttpRequest, collection_id: UUID) -> HttpResponse:
     given = read_body(request, CollectionChanges)
