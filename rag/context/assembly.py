@@ -145,7 +145,9 @@ class ContextMaker:
         limit = room_for_blocks(room, self._ruler, self._budget, self._window)
         if self._floor is None or not self.looks_further(question, room):
             shown = [passage for passage in best if passage.relevance >= question.min_relevance]
-            return assemble(await self._completed(question, found, shown), limit, self._ruler)
+            if not question.strict_context:  # what completes a hit need not reach the threshold by itself
+                shown = await self._completed(question, found, shown)
+            return assemble(shown, limit, self._ruler)
         floor = min(self._floor, question.min_relevance)
         shown = [passage for passage in best if passage.relevance >= floor]
         overview = overview_of(question.text, found.passages) if self._sampling else None

@@ -102,6 +102,14 @@ async def test_there_are_never_more_passages_than_were_asked_for() -> None:
     assert (context.passages, shelf.asked) == ((hit,), [])
 
 
+async def test_where_each_passage_must_reach_the_threshold_none_is_completed() -> None:
+    shelf = Shelf(FIRST, SECOND, THIRD)
+    asked = question("What does the kit hold?", strict_context=True)
+    hit = scored(SECOND, asked.text)
+    context = await ContextMaker(beside=shelf).context(asked, Retrieval((hit,)), [hit], None, enough=True)
+    assert (context.passages, shelf.asked) == ((hit,), [])
+
+
 async def test_another_list_is_not_more_of_a_list() -> None:
     prose = chunk(f"{ITEMS}\n\nElsewhere it rained.", len(ITEMS) + 2, len(ITEMS) + 22, index=1)
     asked = question("What is in the kit?")
