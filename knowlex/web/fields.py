@@ -6,6 +6,7 @@ import unicodedata
 from knowlex.base.errors import InvalidInput, InvalidQuestion
 
 MAX_QUESTION_CHARS = 2000
+QUESTION_FIELDS = ("query", "question")
 QUESTION_RULE = f"Query must be non-blank and at most {MAX_QUESTION_CHARS} characters."
 
 # Letters, marks and symbols by category that show as nothing: Hangul and Khmer fillers, the grapheme joiner,

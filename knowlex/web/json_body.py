@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from django.http import HttpRequest
 
 from knowlex.base.errors import InvalidInput, UnsupportedMediaType
-from knowlex.web.fields import check_storable, is_storable
+from knowlex.web.fields import QUESTION_FIELDS, check_storable, is_blank, is_storable
 
 MAX_DEPTH = 100
 MAX_PATH_CHARS = 300
@@ -18,7 +18,8 @@ def json_object(request: HttpRequest) -> dict[str, Any]:
     """Return the body as a JSON object. Raises UnsupportedMediaType, InvalidInput.
 
     Refused besides broken JSON: NaN and Infinity, numbers beyond a double or 4300 digits, nesting deeper
-    than 100, U+0000 and lone surrogates in any string, an encoding other than UTF-8, a byte order mark.
+    than 100, U+0000 and lone surrogates in any string but a question that is blank, an encoding other than
+    UTF-8, a byte order mark.
     """
     raw = request.body
     if not raw and not request.content_type:
@@ -81,7 +82,7 @@ def _check_values(value: Any) -> None:
         below: list[tuple[Any, str | None]] = []
         for item, field in level:
             if isinstance(item, str):
-                if not is_storable(item):
+                if not is_storable(item) and not (depth == 1 and field in QUESTION_FIELDS and is_blank(item)):
                     check_storable(item, _place_of_unstorable(value))
             elif isinstance(item, list):
                 below.extend((element, field) for element in item)

@@ -87,7 +87,7 @@ def test_a_conversation_keeps_its_id(library: Library):
     assert platform(library.client, conversation_id="tea/2").json()["conversation_id"] == "tea/2"
 
 
-@pytest.mark.parametrize("asked", ["", " \u200b\t", "x" * 2001, 5, None, ["x"]])
+@pytest.mark.parametrize("asked", ["", " \u200b\t", "\x00", "x" * 2001, 5, None, ["x"]])
 def test_a_bad_question_is_an_invalid_query(provider_server: Stack, asked: Any):
     reply = provider_server.client.post("/v1/query", json={"query": asked})
     assert_problem(reply, 400, "INVALID_QUERY", field="query")

@@ -30,7 +30,7 @@ def test_all_that_a_question_may_hold_is_taken(library: Library):
     assert [result["rank"] for result in reply.json()["results"]] == [1]
 
 
-@pytest.mark.parametrize("query", [None, "", " \u200b\n", 5, ["a"], "x" * 2001])
+@pytest.mark.parametrize("query", [None, "", " \u200b\n", " \x00 ", 5, ["a"], "x" * 2001])
 def test_the_question_is_one_to_2000_characters(library: Library, query: Any):
     assert_problem(post(library.client, query), 400, "INVALID_QUERY", field="query")
 
