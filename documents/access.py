@@ -61,7 +61,7 @@ class Access:
     def require_collection(self, collection_id: UUID, *, field: str = "collection") -> None:
         """Raise Forbidden unless the caller may use this collection. field: of the request that names it."""
         if not self.may_use(collection_id):
-            raise Forbidden("You don't have access to this collection.", details={"field": field})
+            raise Forbidden("You don't have access to this collection", details={"field": field})
 
     @property
     def allowed(self) -> list[UUID] | None:

@@ -28,7 +28,7 @@ MALFORMED = (
     UnreadablePostError,
 )
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
-SOMETHING_WENT_WRONG = "Something went wrong."
+SOMETHING_WENT_WRONG = "Something went wrong"
 
 _BY_STATUS: dict[int, type[errors.KnowlexError]] = {
     401: errors.Unauthorized,
@@ -48,7 +48,7 @@ def as_knowlex_error(exc: BaseException) -> errors.KnowlexError:
     if isinstance(exc, drf.APIException):
         return _from_drf(exc)
     if isinstance(exc, Http404):
-        return errors.NotFound("Resource not found.")
+        return errors.NotFound("Resource not found")
     if isinstance(exc, DATABASE_DOWN):
         return errors.DatabaseUnavailable("The database cannot be reached.", retry_after_s=5)
     if isinstance(exc, InternalError) and isinstance(exc.__cause__, psycopg.errors.ReadOnlySqlTransaction):
@@ -77,7 +77,7 @@ def _refused_by_django(exc: BaseException) -> errors.KnowlexError | None:
 def _from_drf(exc: drf.APIException) -> errors.KnowlexError:
     if isinstance(exc, drf.Throttled):
         wait = int(getattr(exc, "wait", None) or 1)
-        return errors.RateLimited("Rate limit exceeded, try again later.", retry_after_s=wait)
+        return errors.RateLimited("Rate limit exceeded, try again later", retry_after_s=wait)
     if exc.status_code >= 500 and exc.status_code != 503:
         return errors.KnowlexError(SOMETHING_WENT_WRONG)
     field, message = _first_detail(exc.detail)

@@ -223,7 +223,7 @@ def rate_limit(serve: Serve) -> Serve:
 
 
 def _refusal(request: HttpRequest, verdict: Verdict) -> HttpResponse:
-    error = RateLimited("Rate limit exceeded, try again later.", retry_after_s=_seconds(verdict))
+    error = RateLimited("Rate limit exceeded, try again later", retry_after_s=_seconds(verdict))
     return problem_response(request, error)
 
 

@@ -43,7 +43,7 @@ RAISED: dict[str, Any] = {
     "question": lambda: errors.InvalidQuestion("Query is blank.", field="query"),
     "unauthorized": lambda: errors.Unauthorized("Invalid or expired API key."),
     "forbidden": lambda: errors.Forbidden("No."),
-    "not_found": lambda: errors.NotFound("Resource not found."),
+    "not_found": lambda: errors.NotFound("Resource not found"),
     "duplicate": lambda: errors.Duplicate("There.", details={"documentId": "1"}),
     "too_large": lambda: errors.PayloadTooLarge("Too large."),
     "media_type": lambda: errors.UnsupportedMediaType("JSON, please."),

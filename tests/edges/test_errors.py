@@ -104,6 +104,13 @@ def test_nothing_internal_reaches_the_client(web: WebProcess, path: str, name: s
     assert "Traceback" not in response.text
 
 
+def test_what_nobody_foresaw_and_an_unknown_path_are_told_in_the_words_of_the_specification(
+    web: WebProcess,
+) -> None:
+    assert check_body(fail(web, KNOWLEX, "unexpected"))["message"] == "Something went wrong"
+    assert check_body(web.client.get("/v1/nothing"))["message"] == "Resource not found"
+
+
 def test_an_unexpected_failure_is_logged_with_its_traceback_and_request_id(web: WebProcess) -> None:
     response = fail(web, KNOWLEX, "unexpected")
 

@@ -37,6 +37,7 @@ def test_one_request_too_many_is_429_and_says_when_to_come_back(make_web: MakeWe
     refused = web.client.post(PATH, content=b"x" * 3_000_000)
 
     assert (refused.status_code, check_body(refused)["error"]) == (429, "RATE_LIMITED")
+    assert refused.json()["message"] == "Rate limit exceeded, try again later"
     assert 0 < int(refused.headers["Retry-After"]) <= 3600
     assert refused.headers["X-RateLimit-Limit"] == "8"
     assert refused.headers["X-RateLimit-Remaining"] == "0"

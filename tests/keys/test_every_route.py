@@ -250,7 +250,8 @@ def test_a_repeated_request_is_another_one_for_another_key(
 
     reply = ours.post("/v1/ingest", json=body, headers=headers)
 
-    assert_problem(reply, 403, "FORBIDDEN")
+    refused = assert_problem(reply, 403, "FORBIDDEN")
+    assert refused["message"] == "You don't have access to this collection"
     assert job.json()["job_id"] not in reply.text
 
 

@@ -13,6 +13,9 @@ export class ApiError extends Error {
   }
 }
 
+/** A message that another sentence follows: not all of the API's end with a full stop. */
+export const asSentence = (message) => message.replace(/[^.!?]$/, "$&.");
+
 /**
  * @param {string} path
  * @param {{method?: string, json?: unknown, body?: BodyInit, signal?: AbortSignal, headers?: Record<string, string>}} [options]

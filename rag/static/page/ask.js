@@ -1,7 +1,7 @@
 /** The view of a conversation: questions, answers as they are written, their sources, and what helps where there is none. */
 
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
-import { call, query } from "./api.js";
+import { asSentence, call, query } from "./api.js";
 import { AnswerText, Verification, placeOf } from "./answer.js";
 import { conversationOf, useConversation } from "./conversation.js";
 import { addressWith, navigate } from "./routing.js";
@@ -165,7 +165,7 @@ function Turn({ turn, conversation, onOpen, retry, ask, say }) {
 
 function failureText(error) {
   if (error?.code === "CLIENT_LEFT") return t("The question was stopped before there was an answer.");
-  if (error?.retryAfter) return `${error.message} ${tn("Try again in {n} second.", "Try again in {n} seconds.", error.retryAfter)}`;
+  if (error?.retryAfter) return `${asSentence(error.message)} ${tn("Try again in {n} second.", "Try again in {n} seconds.", error.retryAfter)}`;
   return error?.message || t("The question failed ({code}).", { code: error?.code || "?" });
 }
 

@@ -1,6 +1,6 @@
 /** Uploads: files that were dropped or chosen, sent a few at a time, and how far each is until it can be asked. */
 
-import { ApiError, call, upload } from "./api.js";
+import { ApiError, asSentence, call, upload } from "./api.js";
 import { t } from "./i18n.js";
 
 const AT_ONCE = 2;
@@ -69,7 +69,7 @@ export const uploads = {
     } catch (error) {
       item.state = "refused";
       item.message = error.message;
-      if (error instanceof ApiError && error.retryAfter) item.message += ` ${t("Try again later.")}`;
+      if (error instanceof ApiError && error.retryAfter) item.message = `${asSentence(error.message)} ${t("Try again later.")}`;
     }
     this.next();
   },
