@@ -251,20 +251,27 @@ class _BlockReader:
         return self.windows.saying(stems, SPEAKS_OF, beside=beside)
 
     def _find_turned_denial(self) -> tuple[str, ...]:
-        """Return the denial that only one of the two has, where a sentence says all the rest."""
+        """Return the denial that only one of the two has, where a sentence says all the rest.
+
+        The words that deny are not of the rest: "never" is no word that a sentence without it lacks.
+        """
         claimed = denials(self._claim.text)
+        rest = self._stems - self._stems_of(claimed)
         turned: tuple[str, ...] = ()
         for number in range(1, len(self._blocks) + 1):
             for sentence, text in self.windows.sentences_of(number):
-                shared = len(sentence.words & self._stems)
-                if not shared or shared < SAME_WORDS * len(self._stems):
+                shared = len(sentence.words & rest)
+                if not shared or shared < SAME_WORDS * len(rest):
                     continue
                 stated = denials(text)
                 if len(claimed) % 2 == len(stated) % 2:
                     return ()
-                if shared >= SAME_WORDS * len(sentence.words):
+                if shared >= SAME_WORDS * len(sentence.words - self._stems_of(stated)):
                     turned = turned or tuple((claimed or stated)[:1])
         return turned
+
+    def _stems_of(self, words: Iterable[str]) -> frozenset[str]:
+        return frozenset(stems_of(" ".join(words), self._language))
 
     def _find_answer(self, number: int) -> Finding | None:
         """Find the one sentence that holds a terse answer. It speaks of what the question speaks of, and

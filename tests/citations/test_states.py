@@ -129,6 +129,9 @@ def test_a_number_that_stands_elsewhere_does_not_help() -> None:
     [
         ("The mill has no school.", "The mill has a school.", "contradicted"),
         ("The tower was opened to visitors.", "The tower was not opened to visitors.", "contradicted"),
+        ("The museum never opens on Sundays.", "The museum opens on Sundays.", "contradicted"),
+        ("The museum opens on Sundays.", "The museum never opens on Sundays.", "contradicted"),
+        ("The museum never opens on Sundays.", "The museum does not open on Sundays.", "unverified"),
         ("The rooms are not only large.", "The rooms are not only large but bright.", "exact"),
         ("The mill was sold.", "The mill was not sold. In 1903 the mill was sold.", "supported"),
         (
