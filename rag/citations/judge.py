@@ -37,6 +37,7 @@ SAME_WORDS = 0.85  # of a claim's words and of a sentence's: they say the same, 
 SPEAKS_OF = 0.55  # of the rest of a claim: there a name in it must stand
 OWN_LANGUAGE = 0.34  # of a claim's words in a window: with fewer everywhere it is in another language
 STATEMENT_WORDS = 5  # of a part of a sentence that is a statement by itself
+SENTENCE_WORDS = 3  # of a whole sentence with a full stop: with fewer it is a name or a number
 NAME_WORDS = 4  # a terse answer of no more is a mere name or number
 TERSE_WORDS = 8  # fewer without a verb are an answer only together with the question
 QUESTION_WORDS = 0.6  # of a question's words in the sentence that a terse answer stands in
@@ -44,6 +45,8 @@ QUOTE_CHARS = 12  # shorter quotes of a model prove nothing
 _FINITE = frozenset(table("finite_verbs"))
 _WORD = re.compile(rf"[{UNSPACED}]|\w+(?:['’]\w+)?")
 _NO_HEADING = re.compile(r"[.!…。！｡।۔](?:[\"'”’»)]|\[[\d, –-]*\])*\Z|[:：]\s")  # its full stop, or an entry
+_FULL_STOP = re.compile(r"[.!](?:[\"'”’»)]|\[[\d, –-]*\])*\Z")
+_ARTICLES = frozenset(table("articles"))
 _JOINED = r"(?:and|but|while|und|aber|et|mais|y|pero)\b"
 _NO_SUBJECT = re.compile(rf"\W*(?:{_JOINED}\W*)?(?:{'|'.join(_FINITE)})\b", re.IGNORECASE)
 _CLAUSE_ENDS = re.compile(rf"\s*(?:[.,;:!?()\[\]—–]|{_JOINED}|\Z)")
@@ -309,9 +312,9 @@ def _is_statement(sought: str, content: str, sentence: tuple[int, int], occurren
     words = _WORD.findall(sought)
     has_verb = not _FINITE.isdisjoint(words)
     if bare(content[slice(*sentence)]) == sought:
-        return has_verb or (
-            len(words) >= STATEMENT_WORDS and _NO_HEADING.search(content, *sentence) is not None
-        )
+        if has_verb or _is_short_sentence(content[slice(*sentence)].strip()):
+            return True
+        return len(words) >= STATEMENT_WORDS and _NO_HEADING.search(content, *sentence) is not None
     remainder = content[occurrence[1] : sentence[1]]
     return (
         has_verb
@@ -319,4 +322,17 @@ def _is_statement(sought: str, content: str, sentence: tuple[int, int], occurren
         and not _WORD.search(content, sentence[0], occurrence[0])
         and _CLAUSE_ENDS.match(remainder) is not None
         and _CONDITION.match(remainder) is None
+    )
+
+
+def _is_short_sentence(sentence: str) -> bool:
+    """Tell whether a sentence with any verb is a statement, and no name or noun with a full stop behind it:
+    "Marta repairs clocks.", but not "The old mill." or "Chief Executive Officer."
+    """
+    first, *others = _WORD.findall(sentence) or [""]
+    least = SENTENCE_WORDS + (first.lower() in _ARTICLES)
+    return (
+        len(others) + 1 >= least
+        and any(word.islower() for word in others)
+        and _FULL_STOP.search(sentence) is not None
     )

@@ -28,6 +28,8 @@ GLOSSARY = "anaphase: stage in which the chromatids are separated\n\nmitosis: di
         ("The wheel turns at night.", MILL),
         ("Boats may pass if the warden agrees. The red mill is quite old, and the bridge is blue.", MILL),
         ("anaphase: stage in which the chromatids are separated", GLOSSARY),
+        ("Marta repairs clocks.", "Marta repairs clocks. Her shop is small."),
+        ("The lamp burns gas", "Marta repairs clocks. The lamp burns gas!"),
     ],
 )
 def test_a_whole_statement_that_stands_word_for_word_is_exact(claim: str, text: str) -> None:
@@ -60,6 +62,11 @@ def test_a_statement_is_exact_in_any_script() -> None:
 )
 def test_a_noun_phrase_a_heading_and_a_torn_sentence_are_never_exact(claim: str) -> None:
     assert state(claim, TOWER, MILL, cited=(1, 2)) == "unverified"
+
+
+@pytest.mark.parametrize("claim", ["The old mill.", "Chief Executive Officer.", "Old clocks", "Marta Lee."])
+def test_a_name_or_noun_with_a_full_stop_is_no_statement(claim: str) -> None:
+    assert state(claim, f"Marta repairs clocks.\n\n{claim}\n\nHer shop is small.") == "unverified"
 
 
 @pytest.mark.parametrize(
