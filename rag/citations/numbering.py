@@ -46,24 +46,40 @@ def _word_end(content: str, position: int) -> int:
     return space if space > 0 else position
 
 
-_RULES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"^[ \t]*```.*$", re.MULTILINE), ""),
+def _join_cells(row: re.Match[str]) -> str:
+    cells = (cell.strip() for cell in _BAR.split(row[1]))
+    return ", ".join(cell for cell in cells if cell)
+
+
+_BAR = re.compile(r"(?<!\\)\|")
+_STAR = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]{1,1000}?)(?<=[^\s*\\])\*(?![\w*])")
+_LINE = re.compile(r"(?<![\w_\\])_(?=[^\s_])([^_\n]{1,1000}?)(?<=[^\s_\\])_(?![\w_])")
+_Replacement = str | Callable[[re.Match[str]], str]
+_RULES: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
+    (re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE), ""),
     (re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,500}(?:[ \t]+\"[^\"\n]{0,200}\")?\)"), r"\1"),
+    (re.compile(r"^(?=[^\n|]*\|)(?=[^\n-]*-)[ \t|:-]+$\n?", re.MULTILINE), ""),  # below a table's head
+    (re.compile(r"^[ \t]*\|(.*)\|[ \t]*$", re.MULTILINE), _join_cells),
     (re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t#]*$", re.MULTILINE), r"\1"),
     (re.compile(r"^[ \t]{0,3}>[ \t]?", re.MULTILINE), ""),
+    (re.compile(r"^[ \t]{0,3}(?:(?:[-*_][ \t]*){3,20}|={2,80}[ \t]*)$", re.MULTILINE), ""),
     (re.compile(r"^[ \t]{0,8}[*+•-][ \t]+", re.MULTILINE), ""),
-    (re.compile(r"^[ \t]{0,3}(?:[-*_][ \t]*){3,20}$", re.MULTILINE), ""),
-    (re.compile(r"(?<!\w)(\*\*\*|\*\*|___|__)(?=\S)([^*_\n]{1,1000}?)(?<=\S)\1(?!\w)"), r"\2"),
-    (re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,1000}?)(?<=[^\s*])\*(?![\w*])"), r"\1"),
-    (re.compile(r"(?<![\w_])_(?=[^\s_])([^_\n]{1,1000}?)(?<=[^\s_])_(?![\w_])"), r"\1"),
+    (_STAR, r"\1"),  # in what is bold, then around it
+    (_LINE, r"\1"),
+    (re.compile(r"(?<![\w\\])(\*\*\*?)(?=\S)([^*\n]{1,1000}?)(?<=[^\s\\])\1(?!\w)"), r"\2"),
+    (re.compile(r"(?<![\w\\])(___?)(?=\S)([^_\n]{1,1000}?)(?<=[^\s\\])\1(?!\w)"), r"\2"),
+    (re.compile(r"(?<![~\\])~~(?=\S)([^~\n]{1,1000}?)(?<=[^\s\\])~~(?!~)"), r"\1"),
+    (_STAR, r"\1"),
+    (_LINE, r"\1"),
     (re.compile(r"`([^`\n]{1,1000})`"), r"\1"),
+    (re.compile(r"\\([*_#`~|>+.-])"), r"\1"),
     (re.compile(r"\n{3,}"), "\n\n"),
 )
 _MARKER = re.compile(r"\[\d{1,4}\]")
-_OPENS = re.compile(r"[*_`\[\]()#!>~]")  # may be the first half of something whose second half is to come
+_OPENS = re.compile(r"[*_`\[\]()#!>~|\\]")  # may be the first half of something whose second half is to come
 _EMPTY = re.compile(r"\([ \t,;]*\)|\[[ \t,;]*\]")  # goes if there is any marker in the text
 _MARKERS_AT_END = re.compile(r"(?:\s{0,4}\[\d{1,4}\]\s?[,;]?)+\Z")  # the comma goes with the next marker
-_SIGNS = " \t*+•>#_-"
+_SIGNS = " \t*+•>#_-=:"
 TAIL = 200
 STEP = 50  # a 50th of the text must be new before it is looked at again, so that long texts stay cheap
 

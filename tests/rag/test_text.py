@@ -36,13 +36,22 @@ def test_ten_chunks_of_500_tokens_fill_4000():
         ("snake_case_name and 2*3*4 and a * b", "snake_case_name and 2*3*4 and a * b"),
         ("1. First\n2. Second", "1. First\n2. Second"),
         ("one\n---\ntwo", "one\n\ntwo"),
+        ("one\n\n* * *\n\ntwo", "one\n\ntwo"),
+        ("Title\n=====\nText", "Title\n\nText"),
+        ("**The *x* y** and *the **x** y* and ***both***", "The x y and the x y and both"),
+        ("**a_file_name** and ~~gone~~ and ~20", "a_file_name and gone and ~20"),
+        (r"2 \* 3 \* 4 and \_x\_", "2 * 3 * 4 and _x_"),
+        ("| Tower | Steps |\n|:---|---:|\n| **North** | 120 |", "Tower, Steps\nNorth, 120"),
+        ("either | or", "either | or"),
     ],
 )
 def test_markdown_goes_and_the_words_stay(markdown: str, plain: str):
     assert plain_text(markdown) == plain
 
 
-@pytest.mark.parametrize("piece", ["*", "_", "`", "[a](", "![", "#", ">", "- ", "* ", "**a", "\n"])
+@pytest.mark.parametrize(
+    "piece", ["*", "_", "`", "[a](", "![", "#", ">", "- ", "* ", "**a", "~~a", "| ", "|-", "=", "\\*", "\n"]
+)
 def test_clean_text_takes_linear_time(piece: str):
     text = piece * (200_000 // len(piece))
     started = time.process_time()
