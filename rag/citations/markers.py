@@ -86,6 +86,9 @@ _HALF = re.compile(
     rf"|[(（][^()\n]{{0,64}}[{OPENING}][^)）\n]{{0,160}}\Z"
 )
 _JOINT = re.compile(r"[ \t]?[,;]?[ \t]?")
+CONJUNCTION = r"(?:and|or|as well as|und|oder|sowie|et|ou|y|o|e|&)"
+_CONJOINED = re.compile(rf"{_SPACE}{{0,2}}[,;]?{_SPACE}{{0,2}}{CONJUNCTION}", re.IGNORECASE)
+_STOPS = re.compile(r"\s*(?:[.,:;!?。！？；)]|\Z)")
 _RANGE = re.compile(rf"(?<!\d)(\d+)(?:{_DASH}{_LABEL}(\d+))?", re.IGNORECASE)
 _LEFT_OUT = re.compile(
     rf"(?P<negative>(?:^|(?<=[\s,;&/{OPENING}]))-\d+)|{_NOTE}|{_PLACE}|(?<=[{CLOSING}^])\([^()\s]*\)\Z",
@@ -157,10 +160,20 @@ def marks_in(text: str, blocks: int, written: Callable[[str], bool] = _nowhere) 
         mark = _mark(match, text, blocks, written)
         if mark is None:
             continue
-        if marks and _JOINT.fullmatch(text, marks[-1].end, mark.start):
+        if marks and _are_one(marks[-1], mark, text):
             mark = _merge(marks.pop(), mark)
         marks.append(mark)
     return marks
+
+
+def _are_one(first: Mark, second: Mark, text: str) -> bool:
+    """Tell whether the second goes on the first: [1], [2]; or [1] and [2], unless "[2] says" more of it.
+    Where one of them names nothing, an "and" would be left behind.
+    """
+    if _JOINT.fullmatch(text, first.end, second.start):
+        return True
+    goes = not (first.numbers and second.numbers) or _STOPS.match(text, second.end) is not None
+    return goes and _CONJOINED.fullmatch(text, first.end, second.start) is not None
 
 
 def forms_in(text: str) -> Iterator[re.Match[str]]:
@@ -246,12 +259,14 @@ def settle(text: str, blocks: int) -> tuple[str, tuple[int, ...]]:
     `[1, 2]`, `[1-2]`, `【1】` and `[Chunk 1]` become `[1][2]` and `[1]`; what names no block is removed.
     """
     cited: dict[int, None] = {}
-    parts, done = [], 0
+    parts, done, named = [], 0, False
     for start, end, space, run, tail in squares(text):
         numbers = numbers_in(run, blocks)
         cited.update(dict.fromkeys(numbers))
-        parts += [text[done:start], f"{space}{_write_markers(numbers)}{tail}" if numbers else ""]
-        done = end
+        is_left_over = done and not (named and numbers) and _CONJOINED.fullmatch(text, done, start)
+        between = "" if is_left_over else text[done:start]
+        parts += [between, f"{space}{_write_markers(numbers)}{tail}" if numbers else ""]
+        done, named = end, bool(numbers)
     if not done:
         return text.strip(), ()
     parts.append(text[done:])

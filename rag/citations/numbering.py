@@ -9,6 +9,7 @@ from typing import NamedTuple
 from documents.text.sentences import sentence_spans
 from embeddings.lexical.terms import lexemes
 from rag.citations import without_markers
+from rag.citations.markers import CONJUNCTION
 from rag.types.answer import Answer
 
 SNIPPET_CHARS = 200
@@ -78,7 +79,9 @@ _RULES: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
 _MARKER = re.compile(r"\[\d{1,4}\]")
 _OPENS = re.compile(r"[*_`\[\]()#!>~|\\]")  # may be the first half of something whose second half is to come
 _EMPTY = re.compile(r"\([ \t,;]*\)|\[[ \t,;]*\]")  # goes if there is any marker in the text
-_MARKERS_AT_END = re.compile(r"(?:\s{0,4}\[\d{1,4}\]\s?[,;]?)+\Z")  # the comma goes with the next marker
+_MARKERS_AT_END = re.compile(  # the comma, or "and", goes with the next marker
+    rf"(?>\s{{0,4}}\[\d{{1,4}}\]\s{{0,2}}[,;]?(?:\s{{0,2}}{CONJUNCTION})?)+\s{{0,4}}\Z", re.IGNORECASE
+)
 _SIGNS = " \t*+•>#_-=:"
 TAIL = 200
 STEP = 50  # a 50th of the text must be new before it is looked at again, so that long texts stay cheap

@@ -14,7 +14,7 @@ CONTEXT = tuple(passage(n, document_id=passage(n % 2).document_id) for n in rang
 MARKED = ["[1]", "[2]", "[3]", "[4]"]
 TEXT = ["It", " has", " 12", " steps", ".", "\n", "\n\n", " ", ", "]
 MARKDOWN = ["**", "*", "_", "`", "# ", "- ", "> ", "[a](b)", "```\n", "---", "()", "(", ")", "1. ", "•"]
-MARKDOWN += ["~~", "|", "===", "\\", "\n---|---\n"]
+MARKDOWN += [" and", " or ", "~~", "|", "===", "\\", "\n---|---\n"]
 
 
 def answer(text: str) -> Answer:

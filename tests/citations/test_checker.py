@@ -82,6 +82,8 @@ def contradicted(found: CheckedReply) -> list[tuple[str, tuple[str, ...]]]:
         (f"{STEPS}.\n\nSources:\n- [1] towers.pdf", f"{STEPS}. [1]"),
         (f"- {STEPS} [1]\n- {GAS} [2]", f"- {STEPS} [1]\n- {GAS} [2]"),
         (f"1. {STEPS} [1]\n2. It has a cat [2]", f"1. {STEPS} [1]\n2. It has a cat [2]"),
+        (f"{STEPS} [1] and [7].", f"{STEPS} [1]."),
+        (f"{STEPS} [7], or [1], and it is big.", f"{STEPS} [1], and it is big."),
         (f"[1] [2]. {OAK} [3].", f"{OAK} [1][2][3]."),
         (f"{STEPS}.\n[1]\n[1]", f"{STEPS}. [1]"),
         (f"{STEPS} [1]. [1] {OAK} [3].", f"{STEPS} [1]. {OAK} [3]."),

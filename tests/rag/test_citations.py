@@ -52,13 +52,26 @@ def test_a_mixture_keeps_only_what_names_a_block():
     assert settle("A [9][1], b [2, 8] c [7].", 2) == ("A [1], b [2] c.", (1, 2))
 
 
+@pytest.mark.parametrize(
+    ("reply", "settled"),
+    [
+        ("Lit in 1871 [1], [2] and [7].", "Lit in 1871 [1][2]."),
+        ("Lit in 1871 [7] and [1].", "Lit in 1871 [1]."),
+        ("Lit in 1871 [1], and [7] or [8], and big.", "Lit in 1871 [1], and big."),
+        ("Lit in 1871 [1] and [2].", "Lit in 1871 [1] and [2]."),
+    ],
+)
+def test_no_and_is_left_of_what_names_no_block(reply: str, settled: str):
+    assert settle(reply, 2)[0] == settled
+
+
 def test_brackets_that_are_no_markers_stay():
     text = "He said [sic] that f(x) [see below] holds [1"
     assert settle(text, 3) == (text, ())
 
 
 def test_without_markers_leaves_no_number_in_brackets():
-    assert without_markers("As shown in [7], and [8, 9].") == "As shown in, and."
+    assert without_markers("As shown in [7], and [8, 9].") == "As shown in."
 
 
 @pytest.mark.parametrize(
