@@ -25,7 +25,13 @@ INSTRUCTIONS = (
     "[document_name, page X]."
 )
 PROMPT = INSTRUCTIONS + "\n\nContext:\n{context}\n\nQuestion: {question}\n\nAnswer:"
-VERSION = sha256(PROMPT.encode()).hexdigest()[:12]
+CITE_AGAIN = (
+    "The answer cites no source of the context. Write it again, with its source behind every claim in the "
+    "format [document_name, page X]. If the context does not contain the answer, respond with "
+    '"I don\'t know."'
+)
+VERSION = sha256(f"{PROMPT}\0{CITE_AGAIN}".encode()).hexdigest()[:12]
+REPLY_CHARS = 4000  # of a reply that is shown to its model again
 _BRACKETED = re.compile(r"[\[【［〔]([^\[\]【】［］〔〕\n]{0,400})[\]】］〕]([ \t]*[:：])?")
 _PLACE = re.compile(r"[,;:][ \t]*(?:pages?|pp?|pgs?|sections?|secs?|chapters?|§)[ \t.:]*\S", re.IGNORECASE)
 _FILE = re.compile(r"\.[a-z][a-z0-9]{1,4}\b", re.IGNORECASE)
@@ -35,7 +41,7 @@ _ANSWER = re.compile(
 
 
 class NamedSourceSynthesizer:
-    """A Synthesizer for one question. reply: what the model said, as it came; "" before."""
+    """A Synthesizer for one question. reply: what the model said last, as it came; "" before."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
@@ -53,7 +59,15 @@ class NamedSourceSynthesizer:
         return Room(f"{INSTRUCTIONS}\n{question.text}", MAX_TOKENS)
 
     async def synthesize(self, question: Question, context: Context) -> Synthesis:
-        completion = await self._complete(build_prompt(question, context), question.within(math.inf))
+        return await self._ask(build_prompt(question, context), question, context)
+
+    async def cite_again(self, question: Question, context: Context, reply: str) -> Synthesis:
+        """Ask by the same prompt, with the reply and one line more: generating, a model has no turns."""
+        said = f"{build_prompt(question, context)} {reply[:REPLY_CHARS].strip()}"
+        return await self._ask(f"{said}\n\n{CITE_AGAIN}\n\nAnswer:", question, context)
+
+    async def _ask(self, prompt: str, question: Question, context: Context) -> Synthesis:
+        completion = await self._complete(prompt, question.within(math.inf))
         self.reply = completion.text
         return Synthesis(MarkerReader(context).number_markers(completion.text), completion.usage)
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from rag_service import RAGService
+from rag_service.synthesizer import CITE_AGAIN
 from tests.provider import Provider
-from tests.service.model import sources
+from tests.service.model import quotes, sources
 from tests.support.provider.prompts import Prompt
 
 SAMPLES = json.loads((Path(__file__).parent / "sample_queries.json").read_text())
@@ -92,6 +93,19 @@ def test_ollama_is_asked_as_the_document_says(service: RAGService, ollama: Provi
     }
     asked = {"temperature": 0.1, "top_p": 0.9, "max_tokens": 500, "num_predict": 500}
     assert asked.items() <= options.items()
+
+
+def test_a_reply_without_markers_is_asked_for_them_once(service: RAGService, ollama: Provider):
+    plain = "Expenses above 500 euros need the approval of the head of department."
+    ollama.says(lambda prompt: quotes(prompt) if CITE_AGAIN in prompt.user else plain)
+    answer = service.query("Who approves expenses above 500 euros?")
+    assert answer.answer == plain.replace("department.", "department [expenses.md, section Approval].")
+    first, again = ollama.calls("chat")
+    assert again.body["prompt"] == f"{first.body['prompt']} {plain}\n\n{CITE_AGAIN}\n\nAnswer:"
+
+    ollama.says(plain)
+    assert service.query("Who approves expenses above 500 euros?").answer is None
+    assert len(ollama.calls("chat")) == 4
 
 
 def test_a_hostile_passage_adds_no_source(ollama: Provider):
