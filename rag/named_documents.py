@@ -18,8 +18,9 @@ from rag.types.retrieval import NamedDocuments, Passage, Retrieval, Saying
 FIRST = 5  # best passages: what their documents are called may be a name in small letters
 LEAST_OF_NAME = 1 / 3  # of a file name's or title's words stand in the question
 LEAST_OF_QUESTION = 0.2  # of its words are of a file name or title
-# A document is about what more than half of its chunks say, or ten of them if these are a tenth.
+# A document is about what more than half of its chunks say; one alone, too, if ten do that are a tenth.
 HALF, MANY, MANY_OF = 0.5, 10, 0.1
+LEAST = 3  # chunks that say what is looked up: a text of fewer has little to hide
 LEAST_OF_ALL = 0.7  # of the chunks that say a name are of the documents that are about it
 _TOKEN = re.compile(r"\S+")
 _OF_NAME = re.compile(r"(?P<possessive>['’]s|(?<=s)['’])?(?P<sign>\W*)$")  # behind it: "Nike's", "Nike?"
@@ -35,7 +36,12 @@ def names_in(text: str, found: Retrieval) -> frozenset[str]:
     asked = _words_of(text, best[0].language)
     capital = " ".join(token for token in _TOKEN.findall(text) if any(map(str.isupper, token)))
     names = frozenset(lexemes(capital, best[0].language)).union(*(_title_words(asked, one) for one in best))
-    return frozenset(word for word in names & asked if not word.isdecimal())
+    counts = found.counts
+    return frozenset(
+        word
+        for word in names & asked
+        if not word.isdecimal() and (counts is None or counts.get(word, 0) >= LEAST)
+    )
 
 
 def documents_named_in(text: str, found: Retrieval, sayings: Sequence[Saying]) -> NamedDocuments | None:
@@ -43,17 +49,13 @@ def documents_named_in(text: str, found: Retrieval, sayings: Sequence[Saying]) -
 
     None where it names none, or two things, or where it asks for nothing else. sayings: of `names_in`.
     """
-    about: defaultdict[str, list[Saying]] = defaultdict(list)
+    saying: defaultdict[str, list[Saying]] = defaultdict(list)
     for one in sayings:
-        if _is_about(one):
-            about[one.lexeme].append(one)
-    shares = {
-        word: fmean(one.chunks / one.document_chunks for one in documents)
-        for word, documents in about.items()
-        if sum(one.chunks for one in documents) >= LEAST_OF_ALL * documents[0].all_chunks
-    }
-    if not shares:
+        saying[one.lexeme].append(one)
+    about = {word: told for word, each in saying.items() if (told := _about(each))}
+    if not about:
         return None
+    shares = {word: fmean(map(_share, documents)) for word, documents in about.items()}
     name = frozenset(word for word, share in shares.items() if share >= max(shares.values()) / 2)
     documents = {word: frozenset(one.document_id for one in about[word]) for word in shares}
     ids = frozenset.intersection(*(documents[word] for word in name))
@@ -66,9 +68,21 @@ def documents_named_in(text: str, found: Retrieval, sayings: Sequence[Saying]) -
     return NamedDocuments(ids, name, " ".join(rest))
 
 
-def _is_about(saying: Saying) -> bool:
-    many = max(MANY, MANY_OF * saying.document_chunks)
-    return saying.chunks > HALF * saying.document_chunks or saying.chunks >= many
+def _about(sayings: Sequence[Saying]) -> list[Saying]:
+    """Return those whose documents a word names: they say it throughout, and nearly alone. Several must be a
+    part of all that is read: what most documents say, "Company", names none.
+    """
+    throughout = [one for one in sayings if one.chunks > HALF * one.document_chunks]
+    if len(throughout) > 1 and 2 * sum(one.document_chunks for one in throughout) > sayings[0].read_chunks:
+        return []
+    most = max(sayings, key=lambda one: one.chunks)
+    often = most.chunks >= max(MANY, MANY_OF * most.document_chunks)
+    named = throughout or [most] * often
+    return named if sum(one.chunks for one in named) >= LEAST_OF_ALL * sayings[0].all_chunks else []
+
+
+def _share(saying: Saying) -> float:
+    return saying.chunks / saying.document_chunks
 
 
 def ask_of_document(text: str, named: NamedDocuments, language: str) -> str:

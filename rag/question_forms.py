@@ -77,8 +77,13 @@ def overview_of(text: str, candidates: Sequence[Passage]) -> Overview | None:
 
 def words_of_names(passage: Passage) -> list[frozenset[str]]:
     """Return the lexemes of its document's file name and of its title."""
-    names = passage.document_name.rpartition(".")[0], passage.title
-    return [frozenset(lexemes(_SIGNS.sub(" ", name), passage.language)) for name in names]
+    return _words_of_names(passage.document_name, passage.title, passage.language)
+
+
+@lru_cache(maxsize=KEPT_QUESTIONS)
+def _words_of_names(file_name: str, title: str, language: str) -> list[frozenset[str]]:
+    names = file_name.rpartition(".")[0], title
+    return [frozenset(lexemes(_SIGNS.sub(" ", name), language)) for name in names]
 
 
 def _names(asked: frozenset[str], words: frozenset[str]) -> bool:

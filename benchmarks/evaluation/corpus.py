@@ -113,7 +113,9 @@ class Corpus:
         sayings: list[Saying] = []
         for word in sorted(words):
             said = Counter(self.passages[n].document_id for n in places if word in self._held[n])
-            sayings += [Saying(word, id_, n, sizes[id_], said.total()) for id_, n in said.items()]
+            sayings += [
+                Saying(word, id_, n, sizes[id_], said.total(), len(places)) for id_, n in said.items()
+            ]
         return sayings
 
     def _compared(self, place: int, question: np.ndarray) -> Passage:

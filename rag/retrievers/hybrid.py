@@ -25,7 +25,7 @@ from rag.retrievers import external, neighbours, statements
 from rag.retrievers.empty import why_nothing
 from rag.retrievers.examination import examine
 from rag.retrievers.filtering import read_parameters
-from rag.retrievers.naming import find_sayings
+from rag.retrievers.naming import Sayings
 from rag.retrievers.scope import Scope, Scopes
 from rag.retrievers.spelling import respell_compounds, suggest_question
 from rag.retrievers.words import make_needle
@@ -95,6 +95,7 @@ class HybridRetriever:
     ) -> None:
         self._depth, self._candidates = depth, candidates
         self._rrf_k, self._dense_weight, self._scopes = rrf_k, dense_weight, Scopes(model_id)
+        self._sayings = Sayings()
 
     async def retrieve(self, question: Question) -> Retrieval:
         with _report_failures():
@@ -143,7 +144,7 @@ class HybridRetriever:
 
     async def find_sayings(self, question: Question, lexemes: Collection[str]) -> Sequence[Saying]:
         with _report_failures():
-            return await find_sayings(question, lexemes)
+            return await self._sayings.find(question, lexemes)
 
     async def respell(self, question: Question) -> str | None:
         with _report_failures():
@@ -302,6 +303,7 @@ def make_retrieval(rows: Iterable[Row], scope: Scope, vector: Vector | None = No
         scope.row["calibration"],
         model_id=None if vector is None else scope.row["id"],
         vector=vector,
+        counts=dict(scope.words.known),
     )
 
 

@@ -1,6 +1,7 @@
 """Which documents say a word of a question, and how much of each does."""
 
-from collections.abc import Collection
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
 
 from documents.access import condition_on_readers
 from embeddings.lexical.terms import quote_lexeme
@@ -12,6 +13,7 @@ from rag.types.retrieval import Saying
 MOST_CHUNKS = 5000  # that are looked at, those of the rarest words
 MOST_WORDS = 8  # of a question
 MOST_SAYINGS = 200  # of those that a document says most, by its size
+KEPT_STATES, KEPT_WORDS = 16, 10_000  # of each state
 # The collections in a form that no index serves: theirs would be read as a whole beside that of the words.
 _SAYINGS = f"""
     WITH counted AS (
@@ -32,7 +34,9 @@ _SAYINGS = f"""
     )
     SELECT said.lexeme, said.document_id, said.chunks,
         greatest(d.chunk_count, said.chunks) AS document_chunks,
-        greatest(said.all_chunks, said.chunks) AS all_chunks
+        greatest(said.all_chunks, said.chunks) AS all_chunks,
+        (SELECT coalesce(sum(n.chunks), 0)::int FROM embeddings_lexemecount AS n
+            WHERE n.collection_id = ANY(%(collections)s) AND n.lexeme = '') AS read_chunks
     FROM said JOIN documents_document AS d ON d.id = said.document_id
     WHERE {condition_on_readers("d.readers")}
     ORDER BY said.chunks::float8 / greatest(d.chunk_count, 1) DESC, said.document_id, said.lexeme
@@ -40,19 +44,44 @@ _SAYINGS = f"""
 """  # noqa: S608 - constants only
 
 
-async def find_sayings(question: Question, words: Collection[str]) -> tuple[Saying, ...]:
-    """Return which documents say these lexemes, but for those that very many chunks say.
+class Sayings:
+    """Looks up which documents say words. What was told is kept for each state of what is read."""
 
-    Raises DatabaseUnavailable.
-    """
-    asked = sorted(words)[:MOST_WORDS]
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, tuple[str, ...] | None], dict[str, list[Saying]]] = OrderedDict()
+
+    async def find(self, question: Question, words: Collection[str]) -> list[Saying]:
+        """Return which documents say these lexemes, but for those that very many chunks say.
+
+        Raises DatabaseUnavailable.
+        """
+        known = self._known_for(question)
+        if lacking := [word for word in sorted(words) if word not in known][:MOST_WORDS]:
+            found = await _find_sayings(question, lacking)
+            known |= {word: [one for one in found if one.lexeme == word] for word in lacking}
+        return [one for word in sorted(words) for one in known.get(word, ())]
+
+    def _known_for(self, question: Question) -> dict[str, list[Saying]]:
+        if not question.state:
+            return {}
+        key = question.state, question.principals and tuple(question.principals)
+        known = self._known.setdefault(key, {})
+        if len(known) > KEPT_WORDS:
+            known.clear()
+        self._known.move_to_end(key)
+        if len(self._known) > KEPT_STATES:
+            self._known.popitem(last=False)
+        return known
+
+
+async def _find_sayings(question: Question, words: Sequence[str]) -> list[Saying]:
     parameters = {
         "collections": list(question.collection_ids),
-        "lexemes": asked,
-        "queries": list(map(quote_lexeme, asked)),
+        "lexemes": list(words),
+        "queries": list(map(quote_lexeme, words)),
         "most_chunks": MOST_CHUNKS,
         "most_sayings": MOST_SAYINGS,
         "principals": None if question.principals is None else list(question.principals),
     }
     rows = await fetch_all(_SAYINGS, parameters, told=expected_state(question), reader=question.principals)
-    return tuple(Saying(**row) for row in rows)
+    return [Saying(**row) for row in rows]

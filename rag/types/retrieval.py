@@ -90,8 +90,8 @@ class Passage(NamedTuple):
 
 
 class Saying(NamedTuple):
-    """That a document says a word. chunks: how many of its `document_chunks` say it or stand below it, and of
-    all, `all_chunks` do.
+    """That a document says a word. chunks: how many of its `document_chunks` say it or stand below it; of the
+    `read_chunks` of all collections that are read, `all_chunks` do.
     """
 
     lexeme: str
@@ -99,6 +99,7 @@ class Saying(NamedTuple):
     chunks: int
     document_chunks: int
     all_chunks: int
+    read_chunks: int
 
 
 class NamedDocuments(NamedTuple):
@@ -122,7 +123,8 @@ class Retrieval:
     they are none. rewriting: None where it was not asked for. stage_ms: what took its time in the retrieval.
     scale: by which a `rerank_score` is a passage's strength; None if it is not. model_id, vector: what the
     question was embedded with, and its vector; None where it was not embedded. named: documents that it
-    names, which were searched for the rest of it.
+    names, which were searched for the rest of it. counts: in how many chunks each of the lexemes stands; None
+    where that is not known.
     """
 
     passages: tuple[Passage, ...]
@@ -137,6 +139,7 @@ class Retrieval:
     model_id: int | None = None
     vector: Vector | None = field(default=None, repr=False, compare=False)
     named: NamedDocuments | None = None
+    counts: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from rag.types.retrieval import NamedDocuments, Retrieval, Saying
 from tests.rag.factory import passage
 
 OWN, OTHER = UUID(int=7), UUID(int=8)
+READ = 500  # chunks of all documents
 PAID = "How much are trainees paid according to the Harbour Pilots Handbook?"
 
 
@@ -18,7 +19,7 @@ def found_in(name: str, *, title: str = "") -> Retrieval:
 
 
 def say(lexeme: str, chunks: int, of: int, *, by: UUID = OWN, in_all: int | None = None) -> Saying:
-    return Saying(lexeme, by, chunks, of, in_all or chunks)
+    return Saying(lexeme, by, chunks, of, in_all or chunks, READ)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,14 @@ def test_all_documents_that_are_about_a_name_are_named():
         ("Where does Nike make shoes?", [say("nike", 9, 100)]),  # in passing
         ("Where does Nike make shoes?", [say("nike", 1, 2)]),  # half of a short text is as little
         ("Where does Nike make shoes?", [say("nike", 50, 100, in_all=100)]),  # others speak of it, too
+        (  # all documents say it
+            "Where does the Company make shoes?",
+            [say("compani", 190, 240, in_all=420), say("compani", 230, 250, by=OTHER, in_all=420)],
+        ),
+        (  # two do, as often as a tenth
+            "Where are the Notes payable?",
+            [say("note", 30, 240, in_all=60), say("note", 30, 250, by=OTHER, in_all=60)],
+        ),
         ("How much Nike does Adidas sell?", [say("nike", 90, 99), say("adida", 90, 99, by=OTHER)]),
         ("What is Nike?", [say("nike", 90, 99)]),  # nothing else is asked
         ("Nike 2021", [say("nike", 90, 99)]),

@@ -314,7 +314,7 @@ async def test_a_string_is_searched_for_as_it_is():
 
 def sayings_of_own(words: Collection[str]) -> list[Saying]:
     """Each chunk of one document says them, and no other."""
-    return [Saying(word, UUID(int=1), 5, 5, 5) for word in words]
+    return [Saying(word, UUID(int=1), 5, 5, 5, 5) for word in words]
 
 
 class Unreachable(CannedRetriever):
