@@ -81,8 +81,8 @@ class Weights(NamedTuple):
 class Scale(NamedTuple):
     """What readings are worth.
 
-    usual: of the sentences of passages that are relevant by themselves; where it weighs their relevance, and
-    one of the best passages is `NEARLY` relevant, of the others as well. lone: where none is.
+    usual: of the sentences of passages that are relevant by themselves; where it weighs their relevance, of
+    the others beside them as well. lone: where none is.
     """
 
     usual: Weights
@@ -93,12 +93,11 @@ class Scale(NamedTuple):
 
         best: the relevance of the most relevant passage. least: from which on one is relevant.
         """
-        if self.usual.relevance and best >= NEARLY:
-            return self.usual
-        return self.lone if best < least else None
+        if best < least:
+            return self.lone
+        return self.usual if self.usual.relevance else None
 
 
-NEARLY = 0.5  # relevance of the best passage: below it, there may be nothing about the subject
 # Fitted by benchmarks/evaluation/fit_reading.py and languages.py, but for how relevance and reading share in
 # the usual ones of English, chosen on nine sets; how good they are is in docs/evaluation.md.
 ENGLISH = Scale(Weights(0.1, 0.37, 2.94), Weights(0.32, 0.35, 1.21))
