@@ -144,7 +144,7 @@ class HybridRetriever:
 
     async def find_sayings(self, question: Question, lexemes: Collection[str]) -> Sequence[Saying]:
         with _report_failures():
-            return await self._sayings.find(question, lexemes)
+            return await self._sayings.find(question, lexemes, self._scopes)
 
     async def respell(self, question: Question) -> str | None:
         with _report_failures():

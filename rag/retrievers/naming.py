@@ -7,6 +7,8 @@ from documents.access import condition_on_readers
 from embeddings.lexical.terms import quote_lexeme
 from knowlex.db.replica import fetch_all
 from rag.read_state import expected_state
+from rag.retrievers.scope import Scope, Scopes
+from rag.retrievers.statements import CHECKED_LAST, IN_COLLECTIONS
 from rag.types.question import Question
 from rag.types.retrieval import Saying
 
@@ -14,7 +16,6 @@ MOST_CHUNKS = 5000  # that are looked at, those of the rarest words
 MOST_WORDS = 8  # of a question
 MOST_SAYINGS = 200  # of those that a document says most, by its size
 KEPT_STATES, KEPT_WORDS = 16, 10_000  # of each state
-# The collections in a form that no index serves: theirs would be read as a whole beside that of the words.
 _SAYINGS = f"""
     WITH counted AS (
         SELECT n.lexeme, sum(n.chunks)::int AS chunks,
@@ -27,7 +28,7 @@ _SAYINGS = f"""
         FROM counted
         JOIN unnest(%(lexemes)s::text[], %(queries)s::text[]) AS asked (lexeme, query) USING (lexeme)
         JOIN embeddings_lexicalentry AS l
-            ON (l.collection_id = ANY(%(collections)s)) IS TRUE AND l.lexemes @@ asked.query::tsquery
+            ON {{in_collections}} AND l.lexemes @@ asked.query::tsquery
         JOIN documents_chunk AS c ON c.id = l.chunk_id
         WHERE counted.looked_at <= %(most_chunks)s
         GROUP BY counted.lexeme, counted.chunks, c.document_id
@@ -42,6 +43,10 @@ _SAYINGS = f"""
     ORDER BY said.chunks::float8 / greatest(d.chunk_count, 1) DESC, said.document_id, said.lexeme
     LIMIT %(most_sayings)s
 """  # noqa: S608 - constants only
+# Of few of all chunks the index of collections may be the faster one.
+_OF_FEW, _OF_MOST = (
+    _SAYINGS.format(in_collections=one.as_string()) for one in (IN_COLLECTIONS, CHECKED_LAST)
+)
 
 
 class Sayings:
@@ -50,14 +55,15 @@ class Sayings:
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, tuple[str, ...] | None], dict[str, list[Saying]]] = OrderedDict()
 
-    async def find(self, question: Question, words: Collection[str]) -> list[Saying]:
+    async def find(self, question: Question, words: Collection[str], scopes: Scopes) -> list[Saying]:
         """Return which documents say these lexemes, but for those that very many chunks say.
 
         Raises DatabaseUnavailable.
         """
         known = self._known_for(question)
         if lacking := [word for word in sorted(words) if word not in known][:MOST_WORDS]:
-            found = await _find_sayings(question, lacking)
+            scope = await scopes.of(question)
+            found = await _find_sayings(question, lacking, scope) if scope else []
             known |= {word: [one for one in found if one.lexeme == word] for word in lacking}
         return [one for word in sorted(words) for one in known.get(word, ())]
 
@@ -74,7 +80,7 @@ class Sayings:
         return known
 
 
-async def _find_sayings(question: Question, words: Sequence[str]) -> list[Saying]:
+async def _find_sayings(question: Question, words: Sequence[str], scope: Scope) -> list[Saying]:
     parameters = {
         "collections": list(question.collection_ids),
         "lexemes": list(words),
@@ -83,5 +89,6 @@ async def _find_sayings(question: Question, words: Sequence[str]) -> list[Saying
         "most_sayings": MOST_SAYINGS,
         "principals": None if question.principals is None else list(question.principals),
     }
-    rows = await fetch_all(_SAYINGS, parameters, told=expected_state(question), reader=question.principals)
+    statement = _OF_MOST if scope.reads_most else _OF_FEW
+    rows = await fetch_all(statement, parameters, told=expected_state(question), reader=question.principals)
     return [Saying(**row) for row in rows]

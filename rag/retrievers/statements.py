@@ -71,9 +71,9 @@ _HOLDING_INDEXED = SQL("""
     SELECT l.chunk_id, l.weights FROM embeddings_lexicalentry AS l
     WHERE {in_collections} AND l.lexemes @@ %(words)s::tsquery{most}
 """)
-_IN_COLLECTIONS = SQL("l.collection_id = ANY(%(collections)s)")
+IN_COLLECTIONS = SQL("l.collection_id = ANY(%(collections)s)")
 # No index serves this form: that of the collections would be read as a whole beside that of the words.
-_CHECKED_LAST = SQL("(l.collection_id = ANY(%(collections)s)) IS TRUE")
+CHECKED_LAST = SQL("(l.collection_id = ANY(%(collections)s)) IS TRUE")
 _TIMES_ONE_WORD = SQL("""
     (octet_length(folded) - octet_length(replace(folded, needle.word, ''))) / octet_length(needle.word)
 """)
@@ -220,7 +220,7 @@ def _search(
     passing_words: Composable = SQL("")
     if matching != "each":
         most = SQL(" LIMIT {scored}").format(scored=Literal(SCORED)) if matching == "capped" else SQL("")
-        in_collections = _CHECKED_LAST if reads_most else _IN_COLLECTIONS
+        in_collections = CHECKED_LAST if reads_most else IN_COLLECTIONS
         holding = _HOLDING_INDEXED.format(in_collections=in_collections, most=most)
         if conditions:
             where = _where(conditions, narrow, "l.chunk_id")

@@ -19,7 +19,7 @@ from rag.answering import lifecycle, services
 from rag.retrievers.hybrid import HybridRetriever
 from rag.retrievers.scope import Scopes
 from rag.types.question import NO_FILTERS, Filters, Mode, Question
-from rag.types.retrieval import Retrieval
+from rag.types.retrieval import Retrieval, Saying
 from tests.provider import Provider
 from tests.rag.conftest import AddDocument
 from tests.support.texts import place
@@ -215,3 +215,33 @@ def test_words_are_found_while_the_model_is_down(library: None, embedder: Provid
     embedder.forget_log()
     assert [p.content for p in retrieve("bread", mode=mode).passages] == [BREAD]
     assert embedder.calls("embeddings") == []
+
+
+@pytest.mark.parametrize("others", [0, 30])
+def test_who_says_a_word_is_told_with_how_much_of_it_does(add_document: AddDocument, others: int):
+    """others: chunks of another collection, which says the word, too; most of all, or none."""
+    own = add_document("Nike makes shoes.", "Nike sells them.", "They come from abroad.", title="Report")
+    if others:
+        add_document(*(f"Nike has shop number {n}." for n in range(others)), collection="others")
+    execute("ANALYZE embeddings_lexicalentry")
+
+    assert sayings("nike", "bread") == [Saying("nike", own.id, 2, 3, 2, 3)]
+
+
+def test_of_a_document_that_the_caller_may_not_read_nothing_is_said(add_document: AddDocument):
+    hidden = add_document("Nike makes shoes.", "Nike sells them.", title="Report")
+    permissions = {"visibility": "restricted", "allowed_users": ["ann"]}
+    Document.objects.filter(id=hidden.id).update(permissions=permissions)
+    (readers,) = execute("SELECT readers FROM documents_document WHERE id = %s", [hidden.id])[0]
+
+    assert [one.document_id for one in sayings("nike", principals=tuple(readers))] == [hidden.id]
+    assert sayings("nike", principals=("somebody else",)) == []
+
+
+def sayings(*words: str, principals: tuple[str, ...] | None = None) -> list[Saying]:
+    async def find() -> list[Saying]:
+        ids = await services.resolve_collections(("default",), access=FULL)
+        question = Question("Where does Nike make shoes?", ids, top_k=5, principals=principals)
+        return list(await HybridRetriever().find_sayings(question, words))
+
+    return run(find())
