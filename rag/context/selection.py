@@ -73,7 +73,7 @@ def merge_halves(whole: Retrieval, halves: Sequence[Retrieval], least: float) ->
         if known is None or passage.relevance > known.relevance:
             best[passage.chunk_id] = passage  # an id keeps the place at which it came first
     scored = [passage._replace(score=1 / place) for place, passage in enumerate(best.values(), start=1)]
-    return replace(whole, passages=tuple(scored))
+    return replace(whole, passages=tuple(scored), named=None)  # the other thing may be of another document
 
 
 OF_REST = 0.75  # what a score for the rest weighs, beside that for the whole question

@@ -55,7 +55,7 @@ FOREIGN_WEIGHTS = Traits(
     kind=0.0,
     called=0.86,
 )
-READING = 0.8  # of a reading's logit, among the sentences that were read (fit_reading.py)
+READING = 0.8  # of a reading's logit, by hand (docs/evaluation.md)
 NEUTRAL = -4.0  # a reading that leaves the chance as it is
 NOT_READ: Mapping[AnswerCandidate, float] = MappingProxyType({})
 WHOLE = 0.9  # share of the question that a sentence holds to hold all of it

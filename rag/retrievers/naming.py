@@ -12,17 +12,16 @@ from rag.retrievers.statements import CHECKED_LAST, IN_COLLECTIONS
 from rag.types.question import Question
 from rag.types.retrieval import Saying
 
-MOST_CHUNKS = 5000  # that are looked at, those of the rarest words
+MOST_CHUNKS = 5000  # that say a word; one that more do is not looked up, whatever it is asked with
 MOST_WORDS = 8  # of a question
 MOST_SAYINGS = 200  # of those that a document says most, by its size
 KEPT_STATES, KEPT_WORDS = 16, 10_000  # of each state
 _SAYINGS = f"""
     WITH counted AS (
-        SELECT n.lexeme, sum(n.chunks)::int AS chunks,
-            sum(sum(n.chunks)) OVER (ORDER BY sum(n.chunks), n.lexeme) AS looked_at
+        SELECT n.lexeme, sum(n.chunks)::int AS chunks
         FROM embeddings_lexemecount AS n
         WHERE n.collection_id = ANY(%(collections)s) AND n.lexeme = ANY(%(lexemes)s)
-        GROUP BY n.lexeme HAVING sum(n.chunks) > 0
+        GROUP BY n.lexeme HAVING sum(n.chunks) BETWEEN 1 AND %(most_chunks)s
     ), said AS (
         SELECT counted.lexeme, counted.chunks AS all_chunks, c.document_id, count(*)::int AS chunks
         FROM counted
@@ -30,7 +29,6 @@ _SAYINGS = f"""
         JOIN embeddings_lexicalentry AS l
             ON {{in_collections}} AND l.lexemes @@ asked.query::tsquery
         JOIN documents_chunk AS c ON c.id = l.chunk_id
-        WHERE counted.looked_at <= %(most_chunks)s
         GROUP BY counted.lexeme, counted.chunks, c.document_id
     )
     SELECT said.lexeme, said.document_id, said.chunks,

@@ -231,3 +231,13 @@ def test_what_the_rest_alone_finds_has_no_place_in_the_rankings_of_the_whole():
     ranks = {one.chunk_id.int: (one.dense_rank, one.sparse_rank) for one in merged}
 
     assert ranks == {1: (1, 2), 2: (None, None)}
+
+
+def test_of_two_things_none_is_the_document_that_the_question_names():
+    """What is found for the other thing does not say the name, and is quoted all the same."""
+    whole = Retrieval((in_handbook(1, 8.0, 0.9),), named=NAMED)
+    halves = [whole, Retrieval((passage(2, document_id=OTHER, score=4.0, relevance=0.95),))]
+
+    merged = merge_halves(whole, halves, 0.8)
+
+    assert merged.named is None
