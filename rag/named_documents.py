@@ -62,10 +62,10 @@ def documents_named_in(text: str, found: Retrieval, sayings: Sequence[Saying]) -
     if any(ids.isdisjoint(others) for others in documents.values()):
         return None
     language = found.passages[0].language
-    if all(word.isdecimal() for word in _words_of(text, language) - name - frame_words(language)):
+    rest = " ".join(token for token, names in _split_by_name(text, name, language) if not names)
+    if all(word.isdecimal() for word in _words_of(rest, language) - name - frame_words(language)):
         return None
-    rest = (token for token, names in _split_by_name(text, name, language) if not names)
-    return NamedDocuments(ids, name, " ".join(rest))
+    return NamedDocuments(ids, name, rest)
 
 
 def _about(sayings: Sequence[Saying]) -> list[Saying]:
@@ -116,6 +116,22 @@ def _title_words(asked: frozenset[str], passage: Passage) -> frozenset[str]:
 
 
 def _split_by_name(text: str, name: frozenset[str], language: str) -> list[tuple[str, bool]]:
-    """Return the words of a text as they stand, each with whether it consists of these lexemes."""
-    tokens = [(token, frozenset(lexemes(token, language))) for token in _TOKEN.findall(text)]
-    return [(token, bool(held) and held <= name) for token, held in tokens]
+    """Return the words of a text as they stand, each with whether it is of the name: all that it says is.
+
+    So is a word with a capital letter that stands before such a one, "American Water", which others say too,
+    and a sign between two, "Johnson & Johnson".
+    """
+    tokens: list[str] = _TOKEN.findall(text)
+    held = [frozenset(lexemes(token, language)) for token in tokens]
+    named = [bool(words) and words <= name for words in held]
+    for place in reversed(range(1, len(tokens))):
+        if named[place] and any(map(str.isupper, tokens[place])):
+            before = tokens[place - 1]
+            is_sign = not any(map(str.isalnum, before)) and place > 1 and named[place - 2]
+            is_own = _is_proper(before) and not held[place - 1] <= frame_words(language)
+            named[place - 1] = named[place - 1] or is_sign or is_own
+    return list(zip(tokens, named, strict=True))
+
+
+def _is_proper(token: str) -> bool:
+    return token[0].isupper() and token[-1].islower() and token.replace("-", "").isalpha()

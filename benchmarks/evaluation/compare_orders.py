@@ -40,7 +40,7 @@ ORDERS: dict[str, Score] = {
 
 
 def ordered(text: str, found: Retrieval, score: Score) -> list[Passage]:
-    terms = terms_by_language(text, found.passages, found.idf)
+    terms = terms_by_language(text, found)
     scale = scale_of(found.model_name, found.passages, found.calibration)
     scores = {
         passage.chunk_id: score(passage, score_passage(passage, own), own, scale)

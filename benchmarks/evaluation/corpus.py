@@ -15,6 +15,7 @@ from documents.text.tokens import WordPieceCounter
 from documents.types import ALL_SOURCES, ChunkingSettings
 from embeddings.lexical.terms import hash_position, idf, lexemes, question_lexemes, term_weights
 from rag.ranking.sentences import words_of_headings
+from rag.retrievers.paraphrases import LANGUAGE, paraphrases_of, weigh_paraphrases
 from rag.types.retrieval import Passage, Retrieval, Saying
 
 DEPTH = 40  # of each ranking
@@ -97,7 +98,8 @@ class Corpus:
             )
             for n in best
         )
-        return Retrieval(passages, worth, self.model_name)
+        paraphrases = self._paraphrases(question, worth, places)
+        return Retrieval(passages, worth, self.model_name, paraphrases=paraphrases)
 
     def retrieve_within(
         self, question: str, document_ids: Collection[UUID], among: Sequence[int] | None = None
@@ -128,6 +130,17 @@ class Corpus:
     def _bm25(self, worth: Mapping[str, float], place: int) -> float:
         weights = self._weights[place]
         return sum(weight * weights.get(hash_position(word), 0) for word, weight in worth.items())
+
+    def _paraphrases(
+        self, question: str, worth: Mapping[str, float], places: np.ndarray
+    ) -> dict[str, dict[str, float]]:
+        if LANGUAGE not in self._languages:
+            return {}
+        asked = question_lexemes(question, [LANGUAGE])[LANGUAGE]
+        others = frozenset(paraphrases_of(asked)) - worth.keys()
+        counts = Counter(word for place in places for word in others & self._held[place])
+        told = {word: idf(many, len(places)) for word, many in counts.items()}
+        return weigh_paraphrases(asked, told | worth)
 
     def _worth(self, question: str, places: np.ndarray) -> dict[str, float]:
         """Of the question's words in the analysis of every language that the documents are in."""

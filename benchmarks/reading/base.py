@@ -58,6 +58,11 @@ def make_tokenizer(file: E5File, kept: Sequence[int]) -> PreTrainedTokenizerFast
         pair=f"{BEGIN} $A {END} $B:1 {END}:1",
         special_tokens=[(name, SPECIAL.index(name)) for name in (BEGIN, END)],
     )
+    return wrap_tokenizer(tokenizer)
+
+
+def wrap_tokenizer(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
+    """Return a tokenizer with the names of `SPECIAL` pieces, as transformers has them."""
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         bos_token=BEGIN,
@@ -88,18 +93,20 @@ def make_model(file: E5File, kept: Sequence[int]) -> BertModel:
         for part in NORMS:
             for kind in ("weight", "bias"):
                 found[f"{place}.{part}.{kind}"] = weights.named(f"{place}.{part}.{kind}")
-    model = BertModel(
-        BertConfig(
-            vocab_size=len(kept),
-            hidden_size=E5_DIMENSIONS,
-            num_hidden_layers=LAYERS,
-            num_attention_heads=12,
-            intermediate_size=1536,
-            pad_token_id=SPECIAL.index(PAD),
-        )
-    )
+    model = BertModel(config_of(len(kept)))
     model.load_state_dict(model.state_dict() | {name: torch.tensor(array) for name, array in found.items()})
     return model
+
+
+def config_of(pieces: int) -> BertConfig:
+    return BertConfig(
+        vocab_size=pieces,
+        hidden_size=E5_DIMENSIONS,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=12,
+        intermediate_size=1536,
+        pad_token_id=SPECIAL.index(PAD),
+    )
 
 
 def main() -> None:

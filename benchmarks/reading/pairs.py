@@ -10,7 +10,10 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from rag.synthesizers.sentence_reader import below_heading
+from embeddings.lexical.terms import lexemes
+from rag.named_documents import ask_of_document
+from rag.synthesizers.sentence_reader import as_question, below_heading, is_keywords, tell_field
+from rag.types.retrieval import NamedDocuments
 
 # Licences: rag/synthesizers/reader/README.md.
 SETS = frozenset({"squad2", "shift_wiki", "qed_nq", "covidqa"})
@@ -24,6 +27,8 @@ WORDS = (
 )  # at least, of a window; one of these for each pair: a sentence alone is what is read
 BEFORE = 0.6  # how often a window grows by what stands before: there stands what a sentence refers to
 EASY, EASY_SHARE = "other paragraph", 0.5  # of pairs with a passage that is about something else
+BESIDE = 3  # of a group's sentences that do not answer, for each question and pass
+BARE, PRONOUN = 0.25, 0.75  # how often a group comes without headings, and a question with "it" for the name
 UNSEEN = 7  # percent of the passages, to measure by
 _END = re.compile(r'(?<=[.!?])["”’)]?\s+(?=[A-Z0-9"“(\[])')
 _SHORT = 20  # characters; what is shorter is an abbreviation's end
@@ -129,6 +134,58 @@ def read_written(paths: Sequence[Path], *, headed: bool) -> Pairs:
         beside = "written, silent" if row["kind"] == "silent" else "written, beside the answer"
         into.extend(ReadPair(row["question"], one, -1, -1, False, beside) for one in sentences)
     return pairs
+
+
+def read_groups(paths: Sequence[Path], seed: int = 5) -> Pairs:
+    """Read questions with six sentences of a document, or the cells of a table: see WRITTEN.md beside this.
+
+    A question is asked as the product asks it beside a sentence: keywords as a question, and mostly with "it"
+    for a name that the sentence does not say. seed: of what is taken for a pass: `BESIDE` of what does not
+    answer, with headings mostly.
+    """
+    rng, pairs = random.Random(seed), Pairs([], [])
+    for row in chain.from_iterable(map(_rows, paths)):
+        for asked, right, arguable in row["questions"]:
+            told = list(_told(row, rng))
+            wrong = [place for place, _ in told if place not in right and place not in arguable]
+            taken = {*map(_key, right), *map(_key, rng.sample(wrong, min(BESIDE, len(wrong))))}
+            into = pairs.unseen if row["unseen"] else pairs.learnt
+            kind = "group" if right else "group, silent"
+            for place, text in told:
+                if _key(place) in taken:
+                    question = ask_beside(asked, row["name"], text, pronoun=rng.random() < PRONOUN)
+                    into.append(ReadPair(question, text, -1, -1, place in right, kind))
+    return pairs
+
+
+def _told(row: dict, rng: random.Random) -> Iterator[tuple[int | list[int], str]]:
+    """Yield where each sentence or cell of a group stands, and what is read of it."""
+    bare = rng.random() < BARE
+    for number, one in enumerate(row.get("sentences", ())):
+        yield number, below_heading("" if bare else one["heading"], tell_field(one["text"]))
+    for number, (name, *cells) in enumerate(row.get("rows", ())):
+        name = name if bare else below_heading(row["title"], name)
+        for column, (label, cell) in enumerate(zip(row["columns"], cells, strict=False), start=1):
+            if cell:
+                yield [number, column], below_heading(name, tell_field(f"{label}: {cell}"))
+
+
+def _key(place: int | list[int]) -> str:
+    return str(place)
+
+
+def ask_beside(asked: str, name: str, sentence: str, *, pronoun: bool) -> str:
+    """Return a question as the product asks it beside a sentence of a document that it names.
+
+    pronoun: whether "it" stands for a name that the sentence does not say.
+    """
+    words = frozenset(lexemes(name, "en"))
+    asks_of_it = words and name in asked and not words <= set(lexemes(sentence, "en"))
+    if not (pronoun and asks_of_it):
+        return as_question(asked)
+    rest = asked.replace(name, " ")
+    named = NamedDocuments(frozenset(), words, " ".join(rest.split()))
+    return as_question(f"its {named.rest}") if is_keywords(asked) else ask_of_document(asked, named, "en")
 
 
 def _rows(path: Path) -> Iterator[dict]:

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AutoModel, AutoTokenizer
 
-from benchmarks.reading.pairs import ReadPair, read_pairs, read_written
+from benchmarks.reading.pairs import ReadPair, read_groups, read_pairs, read_written
 from rag.relevance.fitting import area_under_curve
 from rag.synthesizers.reader_model import GRAPH, TOKENIZER, WORDS
 
@@ -150,14 +150,16 @@ def train(rank: int, arguments: argparse.Namespace) -> None:
     steps = torch.optim.AdamW(learnt, lr=RATE, weight_decay=DECAY, fused=True)
     headed, alone = (read_written(arguments.written, headed=with_heading) for with_heading in (True, False))
     written = list(zip(headed.learnt, alone.learnt, strict=True))
-    unseen = read_pairs(arguments.questions).unseen + headed.unseen
+    unseen = read_pairs(arguments.questions).unseen + headed.unseen + read_groups(arguments.groups).unseen
     started, told = time.process_time(), 0.0
     model.train()
     for epoch in range(1000):
         rng = random.Random(epoch)
         pairs = read_pairs(arguments.questions, seed=epoch).learnt
         pairs = rng.sample(pairs, int(arguments.public * len(pairs)))
-        pairs += [either[rng.random() < ALONE] for either in written]
+        some = rng.sample(written, int(arguments.before * len(written)))
+        pairs += [either[rng.random() < ALONE] for either in some]
+        pairs += read_groups(arguments.groups, seed=epoch).learnt
         rng.shuffle(pairs)
         own = pairs[rank :: arguments.processes]
         for number, batch in enumerate(batches(own, tokenizer, random.Random(epoch))):
@@ -281,6 +283,10 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=RATE)
     parser.add_argument(
         "--public", type=float, default=1.0, help="share of the public sets that is learnt each time"
+    )
+    parser.add_argument("--groups", type=Path, nargs="*", default=[])
+    parser.add_argument(
+        "--before", type=float, default=1.0, help="share of what was written that is learnt each time"
     )
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()

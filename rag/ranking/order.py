@@ -71,7 +71,18 @@ def bm25(terms: Terms, analysis: Analysis, headings: AbstractSet[str] = frozense
     """
     if not terms.mass:
         return 0.0
-    found = zip(terms.weights.items(), terms.occurrences[analysis], strict=True)
-    times = [(weight, len(places) + (word in headings)) for (word, weight), places in found]
-    held = sum([weight * analysis.weight(many) for weight, many in times if many])
+    places = dict(zip(terms.looked_for, terms.occurrences[analysis], strict=True))
+    held = 0.0
+    for word, weight in terms.weights.items():
+        if many := len(places[word]) + (word in headings):
+            held += weight * analysis.weight(many)
+        elif others := terms.paraphrases.get(word):
+            held += max(
+                [
+                    min(weight, worth) * analysis.weight(many)
+                    for other, worth in others.items()
+                    if (many := len(places[other]) + (other in headings))
+                ],
+                default=0.0,
+            )
     return held / ((K1 + 1) * terms.mass)

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import compress, pairwise
+from itertools import chain, compress, pairwise
 from operator import or_
-from typing import Protocol
+from types import MappingProxyType
+from typing import Protocol, TypeAlias
 
 from documents.text.sentences import sentence_spans
 from documents.types import TableHead
@@ -26,6 +27,8 @@ _UNKNOWN_OVER_KNOWN = 1.1  # idf(0, N) - idf(1, N) in a collection of any size
 # "What does it mean?", "How long does it take?": answers say so in other words, so these weigh less.
 FRAMING = frozenset(lexemes("mean happen use take get need"))
 FRAMING_SHARE = 0.25
+PARAPHRASED = "en"  # the language of `Retrieval.paraphrases`
+NONE: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 _MEASURE = re.compile(
     r"\bhow\s+(long|large|big|small|tall|high|heavy|deep|wide|thick|old|far|fast|quickly|often|soon|late|early"
     r"|hot|cold|strong|expensive)\b",
@@ -33,18 +36,30 @@ _MEASURE = re.compile(
 )
 
 
-class Shares(dict[int, float]):
-    """`Terms.coverage` of the words whose bits are set, in the order of `Terms.weights`.
+Weighed: TypeAlias = tuple[tuple[str, float], ...]
 
+
+class Shares(dict[int, float]):
+    """`Terms.coverage` of the words whose bits are set, in the order of `Terms.looked_for`.
+
+    For a word that is not among them counts what weighs most of what is said for it.
     Hundreds of sentences hold the same few words of a question: each combination is summed up once.
     """
 
-    def __init__(self, weights: Iterable[float], mass: float) -> None:
+    def __init__(self, terms: "Terms") -> None:
         super().__init__()
-        self._weights, self._mass = tuple(weights), mass
+        self._mass = terms.mass
+        self._worth = [
+            (1 << n, terms.weights[word], terms.stands_for(word)) for n, word in enumerate(terms.weights)
+        ]
 
     def __missing__(self, held: int) -> float:
-        mass = sum([weight for n, weight in enumerate(self._weights) if held >> n & 1])
+        mass = 0.0
+        for bit, weight, others in self._worth:
+            if held & bit:
+                mass += weight
+            elif others:
+                mass += max([worth for place, worth in others if held >> place & 1], default=0.0)
         share = self[held] = min(1.0, mass / self._mass) if self._mass else 0.0
         return share
 
@@ -67,7 +82,8 @@ class Terms:
 
     names: of the words, those that name something: numbers,
     and words with a capital letter that do not begin the question. subjects: names whose lack tells that
-    something else is meant, word by word; see `misspelled`.
+    something else is meant, word by word; see `misspelled`. paraphrases: as `Retrieval` has them.
+    looked_for: the words, in the order of the weights, and their paraphrases.
     """
 
     weights: Mapping[str, float]
@@ -75,12 +91,24 @@ class Terms:
     mass: float
     names: frozenset[str] = frozenset()
     subjects: tuple[frozenset[str], ...] = ()
+    paraphrases: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    looked_for: tuple[str, ...] = field(init=False, repr=False, compare=False)
     shares: Shares = field(init=False, repr=False, compare=False)
     occurrences: Occurrences = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shares", Shares(self.weights.values(), self.mass))
-        object.__setattr__(self, "occurrences", Occurrences(self.weights))
+        others = chain(*(self.paraphrases.get(word, ()) for word in self.weights))
+        object.__setattr__(self, "looked_for", tuple(dict.fromkeys(chain(self.weights, others))))
+        object.__setattr__(self, "shares", Shares(self))
+        object.__setattr__(self, "occurrences", Occurrences(self.looked_for))
+
+    def stands_for(self, word: str) -> list[tuple[int, float]]:
+        """Return what is said for a word, each as its place in `looked_for` and what it weighs, at most as
+        much as the word.
+        """
+        others = self.paraphrases.get(word, {})
+        weight = self.weights[word]
+        return [(self.looked_for.index(other), min(weight, worth)) for other, worth in others.items()]
 
     def held(self, words: frozenset[str]) -> list[float]:
         """Return the idf of each of the question's words that are in `words`."""
@@ -111,7 +139,12 @@ class Terms:
         return min([self.mass_in(one & words) / self.mass_in(one) for one in self.subjects], default=1.0)
 
 
-def question_terms(text: str, known: Mapping[str, float], language: str = "") -> Terms:
+def question_terms(
+    text: str,
+    known: Mapping[str, float],
+    language: str = "",
+    paraphrases: Mapping[str, Mapping[str, float]] = NONE,
+) -> Terms:
     """Return the terms. known: idf of the question's lexemes; one that is missing counts as held by no chunk.
 
     language: of the documents that the terms are looked for in, which decides on the analysis. Words that
@@ -124,7 +157,8 @@ def question_terms(text: str, known: Mapping[str, float], language: str = "") ->
     for word in words & _framing(text):
         weights[word] *= FRAMING_SHARE
     subjects = tuple(found for name in subjects_of(text, language) if (found := name & words))
-    return Terms(weights, words, sum(weights.values()), names_of(text, language) & words, subjects)
+    names = names_of(text, language) & words
+    return Terms(weights, words, sum(weights.values()), names, subjects, paraphrases)
 
 
 def _framing(text: str) -> frozenset[str]:
@@ -214,31 +248,34 @@ def _scored(analysis: Analysis, terms: Terms, similarities: tuple[float | None, 
     return SentenceScores(*analysis.bounds, tuple(alone), tuple(both), similarities)
 
 
-def terms_by_language(
-    question_text: str, passages: Sequence[Passage], known: Mapping[str, float]
-) -> dict[str, Terms]:
-    languages = {passage.language for passage in passages}
-    given = tuple(known.items())
-    return {language: _terms(question_text, given, language) for language in languages}
+def terms_by_language(question_text: str, retrieval: Retrieval) -> dict[str, Terms]:
+    languages = {passage.language for passage in retrieval.passages}
+    known = tuple(retrieval.idf.items())
+    said = tuple((word, tuple(others.items())) for word, others in retrieval.paraphrases.items())
+    return {
+        language: _terms(question_text, known, language, said if language == PARAPHRASED else ())
+        for language in languages
+    }
 
 
 @lru_cache(maxsize=KEPT_TERMS)
-def _terms(question_text: str, known: tuple[tuple[str, float], ...], language: str) -> Terms:
+def _terms(
+    question_text: str, known: Weighed, language: str, paraphrases: tuple[tuple[str, Weighed], ...]
+) -> Terms:
     """Make the terms once for all stages of a question."""
-    return question_terms(question_text, dict(known), language)
+    said = {word: dict(others) for word, others in paraphrases}
+    return question_terms(question_text, dict(known), language, said)
 
 
 def with_sentences(question_text: str, retrieval: Retrieval) -> Retrieval:
     """Return the retrieval in its order, with the sentences of every passage scored."""
-    terms = terms_by_language(question_text, retrieval.passages, retrieval.idf)
+    terms = terms_by_language(question_text, retrieval)
     scored = (p._replace(sentences=score_passage(p, terms[p.language])) for p in retrieval.passages)
     return replace(retrieval, passages=tuple(scored))
 
 
 def _holding(analysis: Analysis, terms: Terms) -> list[int]:
-    """Return for each sentence the question's words that it holds, as bits in the order of
-    `terms.weights`.
-    """
+    """Return for each sentence the words that it holds, as bits in the order of `terms.looked_for`."""
     holding, bit = [0] * len(analysis.spans), 1
     for places in terms.occurrences[analysis]:
         for place in places:

@@ -114,7 +114,7 @@ def _subject_without(terms: Terms, lost: frozenset[str]) -> float:
 def describe(question_text: str, retrieval: Retrieval) -> list[Described]:
     """Return all passages, order kept; each by the analysis of its own language."""
     passages = retrieval.passages
-    terms = terms_by_language(question_text, passages, retrieval.idf)
+    terms = terms_by_language(question_text, retrieval)
     scale = scale_of(retrieval.model_name, passages, retrieval.calibration)
     scored = [passage.sentences or score_passage(passage, terms[passage.language]) for passage in passages]
     strengths = _strengths(retrieval, scored, terms, scale)

@@ -16,7 +16,7 @@ class SentenceReranker:
 
     async def rerank(self, question: Question, retrieval: Retrieval) -> Retrieval:
         passages = retrieval.passages[: max(DEPTH, question.top_k)]
-        terms = terms_by_language(question.text, passages, retrieval.idf)
+        terms = terms_by_language(question.text, retrieval)
         scale = scale_of(retrieval.model_name, passages, retrieval.calibration)
         scored = []
         for passage in passages:

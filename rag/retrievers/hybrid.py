@@ -103,7 +103,8 @@ class HybridRetriever:
 
     async def retrieve_within(self, question: Question, document_ids: Collection[UUID]) -> Retrieval:
         filters = replace(question.filters, document_ids=tuple(sorted(document_ids)))
-        return await self.retrieve(replace(question, filters=filters))
+        with _report_failures():
+            return await self._retrieve(replace(question, filters=filters), widely=True)
 
     async def examine(self, question: Question, chunk_id: UUID) -> Examination:
         """Return what is known of this chunk. Raises NotFound, and as `retrieve`."""
@@ -152,8 +153,8 @@ class HybridRetriever:
                 question.text, question.collection_ids, principals=question.principals
             )
 
-    async def _retrieve(self, question: Question) -> Retrieval:
-        scope = await self._scopes.of(question)
+    async def _retrieve(self, question: Question, *, widely: bool = False) -> Retrieval:
+        scope = await self._scopes.of(question, widely=widely)
         if scope is None:
             return Retrieval(())
         if question.mode in ("hybrid", "dense"):
@@ -304,6 +305,7 @@ def make_retrieval(rows: Iterable[Row], scope: Scope, vector: Vector | None = No
         model_id=None if vector is None else scope.row["id"],
         vector=vector,
         counts=dict(scope.words.known),
+        paraphrases=scope.words.paraphrases,
     )
 
 

@@ -12,6 +12,7 @@ from knowlex.db.replica import fetch_all
 from rag.read_state import expected_state
 from rag.retrievers import statements
 from rag.retrievers.filtering import Condition, condition_of
+from rag.retrievers.paraphrases import LANGUAGE, paraphrases_of
 from rag.retrievers.words import ALL_CHUNKS, CandidateQuery, QueryWords, distinct_words, weigh_words
 from rag.types.question import Question
 
@@ -114,21 +115,22 @@ class Scopes:
         self._languages: OrderedDict[tuple[UUID, ...], tuple[str, ...]] = OrderedDict()
         self._known = KnownScopes()
 
-    async def of(self, question: Question) -> Scope | None:
-        """Return the question's scope, None where there is nothing to be found."""
-        found = await self.even_if_empty(question)
+    async def of(self, question: Question, *, widely: bool = False) -> Scope | None:
+        """Return the question's scope, None where there is nothing to be found. widely: see `weigh_words`."""
+        found = await self.even_if_empty(question, widely=widely)
         return None if found is None or found.row["passing"] == 0 else found
 
-    async def even_if_empty(self, question: Question) -> Scope | None:
+    async def even_if_empty(self, question: Question, *, widely: bool = False) -> Scope | None:
         """Return the scope, None only where nothing was ever embedded; with filters, nothing may pass."""
         condition = condition_of(question)
         languages = self._languages.get(question.collection_ids, (UNKNOWN,))
         for _ in range(TRIES):
             asked = question_lexemes(question.text, languages)
-            row = await self._read(question, condition, distinct_words(asked))
+            looked_up = [*distinct_words(asked), *paraphrases_of(asked.get(LANGUAGE, ()))]
+            row = await self._read(question, condition, looked_up)
             if row is None:
                 return None
-            found = _scope(row, asked, condition)
+            found = _scope(row, asked, condition, widely=widely)
             if set(row["languages"]) <= set(languages):
                 break
             languages = self._remember(question.collection_ids, row["languages"])
@@ -182,9 +184,9 @@ def _most_read_singly(chunks: int) -> int:
     return min(2 * NARROW, max(NARROW, chunks // 50))
 
 
-def _scope(row: Row, asked: Asked, condition: Condition) -> Scope:
+def _scope(row: Row, asked: Asked, condition: Condition, *, widely: bool) -> Scope:
     present = {language: words for language, words in asked.items() if language in row["languages"]}
-    words = weigh_words(present, row["chunks_with"])
+    words = weigh_words(present, row["chunks_with"], widely=widely)
     narrow = row["passing"] is not None and row["passing"] < _most_read_singly(words.chunks)
     few = narrow or words.chunks <= FEW
     candidates = CandidateQuery(words.all_known(), "each") if few else words.candidate_query()

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from embeddings.lexical.index import sparse_text
 from embeddings.lexical.languages import CJK
 from embeddings.lexical.terms import hash_position, idf, lexemes, quote_lexeme
+from rag.retrievers.paraphrases import LANGUAGE, paraphrases_of, weigh_paraphrases
 
 ALL_CHUNKS = ""  # the lexeme under which the chunks themselves are counted
 # Against scoring every chunk that holds any word, 100 questions of 12 words on 100,000 chunks of real text:
@@ -41,13 +42,15 @@ class QueryWords:
 
     idf: of all. known: (word, in how many chunks it stands), the rarest first. mass: what all words of the
     question are worth together in the language that knows them best, unknown ones included; never 0.
-    chunks: how many are read.
+    chunks: how many are read. paraphrases: by word of the question what some text says for it, with what it
+    weighs; known where these are searched for, too.
     """
 
     idf: dict[str, float]
     known: tuple[tuple[str, int], ...]
     mass: float
     chunks: int
+    paraphrases: dict[str, dict[str, float]]
 
     def candidate_query(self) -> CandidateQuery:
         """Choose the words that find candidates.
@@ -106,21 +109,41 @@ class QueryWords:
     def weights(self) -> str:
         """Return the known words' idf at their hashed places, as a sparsevec."""
         places: dict[int, float] = {}
+        worth = _heaviest(self.paraphrases) | self.idf
         for word, _ in self.known:
             place = hash_position(word)
-            places[place] = places.get(place, 0.0) + self.idf[word]
+            places[place] = places.get(place, 0.0) + worth[word]
         return sparse_text(places)
 
 
-def weigh_words(asked: Mapping[str, Sequence[str]], chunks_with: Mapping[str, int]) -> QueryWords:
-    """Weigh the words by language. chunks_with: in how many chunks each stands; ALL_CHUNKS: of how many."""
-    words = distinct_words(asked)
-    worth = {word: idf(chunks_with.get(word, 0), chunks_with.get(ALL_CHUNKS, 0)) for word in words}
-    known = [(word, chunks_with[word]) for word in words if chunks_with.get(word, 0) > 0]
+def weigh_words(
+    asked: Mapping[str, Sequence[str]], chunks_with: Mapping[str, int], *, widely: bool = False
+) -> QueryWords:
+    """Weigh the words by language.
+
+    chunks_with: in how many chunks each stands, and each of their paraphrases; ALL_CHUNKS: of how many.
+    widely: whether paraphrases are searched for, too.
+    """
+    words, chunks = distinct_words(asked), chunks_with.get(ALL_CHUNKS, 0)
+    worth = {word: idf(chunks_with.get(word, 0), chunks) for word in words}
+    others = [word for word in paraphrases_of(asked.get(LANGUAGE, ())) if chunks_with.get(word, 0) > 0]
+    told = {word: idf(chunks_with[word], chunks) for word in others}
+    paraphrases = weigh_paraphrases(asked.get(LANGUAGE, ()), told | worth)
+    searched = dict.fromkeys([*words, *_heaviest(paraphrases)] if widely else words)
+    known = [(word, chunks_with[word]) for word in searched if chunks_with.get(word, 0) > 0]
     masses = [sum(worth[word] for word in of_language) for of_language in asked.values()]
     rarest_first = tuple(sorted(known, key=lambda held: (held[1], held[0])))
     mass = min(filter(None, masses), default=1.0)
-    return QueryWords(worth, rarest_first, mass, chunks_with.get(ALL_CHUNKS, 0))
+    return QueryWords(worth, rarest_first, mass, chunks, paraphrases)
+
+
+def _heaviest(paraphrases: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return what each paraphrase weighs for the word that it weighs most for."""
+    weights: dict[str, float] = {}
+    for others in paraphrases.values():
+        for other, weight in others.items():
+            weights[other] = max(weight, weights.get(other, 0.0))
+    return weights
 
 
 def distinct_words(asked: Mapping[str, Sequence[str]]) -> list[str]:

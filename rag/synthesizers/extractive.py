@@ -138,7 +138,7 @@ class ExtractiveSynthesizer:
             cells = cells_told(_sought(question, context), block, row.unit.start, row.unit.end)
             cells = cells[: min(left, MOST_OF_ROW)]
             left -= max(1, len(cells))
-            logits = await self._read_cells(question, passage, cells, context.named)
+            logits = await self._read_cells(question, passage, _title_of(block), cells, context.named)
             if logits is None:
                 break
             best = max(logits, default=UNREAD)
@@ -176,13 +176,15 @@ class ExtractiveSynthesizer:
         self,
         question: Question,
         passage: Passage,
+        title: str,
         cells: Sequence[CellTold],
         named: NamedDocuments | None,
     ) -> list[float] | None:
-        """Read the cells of a row; None where that cannot be done now."""
+        """Read the cells of a row below the title of its table; None where that cannot be done now."""
         if self._reader is None:
             return None
-        texts = [below_heading(cell.name, tell_field(cell.field)) for cell in cells]
+        title = title.rstrip(": ")
+        texts = [below_heading(title, below_heading(cell.name, tell_field(cell.field))) for cell in cells]
         pairs = [Pair(_asked_of(passage, question, text, named), text) for text in texts]
         return await self._reader.read(question, pairs)
 

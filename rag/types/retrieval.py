@@ -124,7 +124,8 @@ class Retrieval:
     scale: by which a `rerank_score` is a passage's strength; None if it is not. model_id, vector: what the
     question was embedded with, and its vector; None where it was not embedded. named: documents that it
     names, which were searched for the rest of it. counts: in how many chunks each of the lexemes stands; None
-    where that is not known.
+    where that is not known. paraphrases: by word of the question what texts say for it, with what each
+    of these weighs.
     """
 
     passages: tuple[Passage, ...]
@@ -140,6 +141,7 @@ class Retrieval:
     vector: Vector | None = field(default=None, repr=False, compare=False)
     named: NamedDocuments | None = None
     counts: Mapping[str, int] | None = None
+    paraphrases: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,10 +89,12 @@ async def test_a_connection_that_the_server_closed_is_replaced():
 
 async def test_a_connection_killed_in_mid_statement_is_tried_again():
     async with await _own_connection() as other:
-        running, killed = asyncio.create_task(fetch_all("SELECT pg_sleep(0.4), 1 AS one")), 0
+        await other.execute("SELECT pg_advisory_lock(7)")  # for which the statement waits until it is killed
+        waiting = "SELECT pg_advisory_xact_lock_shared(7), 1 AS one"
+        running, killed = asyncio.create_task(fetch_all(waiting)), 0
         while not killed and not running.done():  # as soon as it has begun
             killed = len(await (await other.execute(OTHERS)).fetchall())
-    assert killed == 1
+    assert killed == 1  # and the lock is gone with the connection that had it
     assert (await running)[0]["one"] == 1
 
 

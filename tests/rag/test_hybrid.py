@@ -245,3 +245,20 @@ def sayings(*words: str, principals: tuple[str, ...] | None = None) -> list[Sayi
         return list(await HybridRetriever().find_sayings(question, words))
 
     return run(find())
+
+
+def test_within_a_document_words_are_searched_for_as_texts_say_them(add_document: AddDocument):
+    chief = "Anna Lund has served as the chief executive officer of this company since the spring of 2019."
+    own = add_document(chief, BREAD, title="Annual report", language="en")
+    add_document(TEA, title="Teas")
+
+    async def search() -> tuple[Retrieval, Retrieval]:
+        ids = await services.resolve_collections(("default",), access=FULL)
+        question, retriever = Question("Who is the boss?", ids, top_k=5), HybridRetriever()
+        return await retriever.retrieve(question), await retriever.retrieve_within(question, {own.id})
+
+    usual, within = run(search())
+    assert not any(passage.sparse_score for passage in usual.passages)  # BM25 is of the question's words
+    assert [passage.content for passage in within.passages if passage.sparse_score] == [chief]
+    assert {"chief", "execut", "offic"} <= usual.paraphrases["boss"].keys()
+    assert usual.paraphrases == within.paraphrases

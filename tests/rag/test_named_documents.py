@@ -88,6 +88,7 @@ def test_all_documents_that_are_about_a_name_are_named():
         ),
         ("How much Nike does Adidas sell?", [say("nike", 90, 99), say("adida", 90, 99, by=OTHER)]),
         ("What is Nike?", [say("nike", 90, 99)]),  # nothing else is asked
+        ("What is American Nike?", [say("nike", 90, 99)]),
         ("Nike 2021", [say("nike", 90, 99)]),
     ],
 )
@@ -107,6 +108,10 @@ def test_nothing_found_names_nothing():
         ("Who audits Nike?", "Who audits it?"),
         ("Who audits the nike?", "Who audits the nike?"),
         ("Who audits Adidas?", "Who audits Adidas?"),
+        # Others say the first word of the name, too.
+        ("Who runs American Nike?", "Who runs it?"),
+        ("Does Nike & Nike make soap?", "Does it make soap?"),
+        ("Is the CEO Nike chose a woman?", "Is the CEO it chose a woman?"),
     ],
 )
 def test_a_document_is_asked_of_itself_by_a_pronoun(text: str, asked: str):

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -346,3 +347,18 @@ def test_a_row_of_other_years_is_not_said() -> None:
     asked = "How many lamps were sold in 2011?"
     assert answer(ask_of(asked), sales, head=head, reader=reading()) == NOT_FOUND
     assert "120" in answer(ask_of(asked), sales, head=head, reader=None)
+
+
+def test_a_cell_is_read_below_the_title_of_its_table() -> None:
+    read: list[str] = []
+
+    class Noted(SentenceReader):
+        async def read(
+            self, question: Question, pairs: Sequence[Pair], *, english: bool = True
+        ) -> list[float] | None:
+            read.extend(pair.sentence for pair in pairs)
+            return [0.0] * len(pairs)
+
+    head = ("Retail in North America", "", "2020", "2021")
+    answer(ask_of("What were sales in 2021?"), "Sales | 120 | 140", head=head, reader=Noted())
+    assert "Retail in North America: Sales: 2021: 140" in read

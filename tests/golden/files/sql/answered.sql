@@ -6,7 +6,7 @@
 
 -- Statement 2, as exact-several-words.sql, statement 2
 -- $1 = '{<uuid>}'
--- $2 = '{"",happen,leav}'
+-- $2 = '{"",happen,leav,paid,week,pay,parent,employe,notic}'
 
 -- Statement 3, as hybrid.sql, statement 3
 -- $1 = '{<uuid>}'

@@ -11,7 +11,7 @@
 -- $4 = '(exists ($."year"[*]?(@ >= 2019)) || exists ($."custom"."year"[*]?(@ >= 2019)))'
 -- $5 = '1'
 -- $6 = '9'
--- $7 = '{"",node}'
+-- $7 = '{"",node,write,bitcoin,user}'
 -- $8 = NULL
 
 -- Statement 3

@@ -6,7 +6,7 @@
 
 -- Statement 2, as hybrid.sql, statement 2
 -- $1 = '{<uuid>}'
--- $2 = '{"",node}'
+-- $2 = '{"",node,write,bitcoin,user}'
 -- $3 = NULL
 
 -- Statement 3

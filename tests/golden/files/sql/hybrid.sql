@@ -18,7 +18,7 @@ SELECT c.id,
 
 -- Statement 2
 -- $1 = '{<uuid>}'
--- $2 = '{"",node}'
+-- $2 = '{"",node,write,bitcoin,user}'
 -- $3 = NULL
 SELECT scope.*, CASE
         WHEN passing_share * (chunks_with ->> '')::bigint > 20000 THEN 20000 ELSE NULL::bigint
