@@ -181,9 +181,11 @@ def train(rank: int, arguments: argparse.Namespace) -> None:
             continue
         break
     if rank == 0:
-        if arguments.halfway:
+        if arguments.after < 1:
             begun, ended = torch.load(arguments.begin), model.state_dict()
-            model.load_state_dict({name: torch.lerp(begun[name], ended[name], 0.5) for name in ended})
+            model.load_state_dict(
+                {name: torch.lerp(begun[name], ended[name], arguments.after) for name in ended}
+            )
         torch.save(model.state_dict(), arguments.out / "state.pt")
         report(model, unseen, tokenizer)
         write(model, tokenizer, Path(arguments.base), arguments.out)
@@ -273,10 +275,11 @@ def main() -> None:
     parser.add_argument("--written", type=Path, nargs="*", default=[])
     parser.add_argument("--begin", type=Path, help="the state.pt of a training to go on from")
     parser.add_argument(
-        "--halfway",
-        action="store_true",
-        help="write the mean of the weights that it began and ended with (Wortsman and others, Model soups: "
-        "averaging weights of multiple fine-tuned models, 2022)",
+        "--after",
+        type=float,
+        default=1.0,
+        help="share of the weights that it ended with in what is written; the rest are those that it began"
+        " with (Wortsman and others, Model soups: averaging weights of multiple fine-tuned models, 2022)",
     )
     parser.add_argument("--base", required=True, help="the folder of a model to begin with")
     parser.add_argument("--seconds", type=float, default=4700)
