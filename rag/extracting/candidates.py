@@ -161,6 +161,7 @@ _AIM = re.compile(
     re.IGNORECASE,
 )
 _LEADERS = re.compile(r"(?:\.[ .]){4}|…{2}")  # dots that lead to a page's number
+_ASIDE = re.compile(r"^\([^()]*\)\W*$")  # "(dollars in millions)": of what stands beside it
 # Two authors of a bibliography's entry, "Rodriguez JL, Lopez JM," or "Smith, J. A., Doe, B."
 _CITED_WORK = re.compile(
     r"(?:\b[^\W\d_a-z][\w'’-]+ [A-Z]{1,3}(?:, | and |: )){2}"
@@ -362,7 +363,7 @@ class _BlockWalk:
         is_title = term is not None and term.end == unit.end
         is_title = not unit.complete and (is_title or self._is_heading(unit, text))
         is_title = is_title or text.endswith(("?", "？"))
-        naming = is_title or _LEADERS.search(text) is not None or _CITED_WORK.search(text) is not None
+        naming = is_title or any(form.search(text) for form in (_LEADERS, _CITED_WORK, _ASIDE))
         worded = (len(text) > SURELY_WORDED or _WORD.search(text) is not None) and not _is_markup(text)
         length = length_of(text)
         traits = self._traits(unit, asked, relevance, length)

@@ -79,6 +79,11 @@ def test_the_entry_of_a_bibliography_names_a_work_and_tells_nothing(entry: str) 
     assert first(question, f"{entry}\n\n{told}") == told
 
 
+def test_what_stands_in_brackets_alone_tells_nothing() -> None:
+    told = "The notes came to 129 dollars in December."
+    assert first("How much debt had the harbour?", f"(debt of the harbour, in dollars)\n\n{told}") == told
+
+
 @pytest.mark.parametrize(
     ("question", "forms"),
     [
