@@ -12,16 +12,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from operator import attrgetter, itemgetter
-from types import GenericAlias
+from pathlib import Path
+from types import GenericAlias, ModuleType
 from typing import Any, get_type_hints
 
 from django.conf import settings
 from pydantic import NonNegativeInt, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
+import documents
+import embeddings
+import knowlex
+import rag
 from knowlex.runtime import cache
 from knowlex.runtime.components import component
-from rag import prompts
 from rag.protocols import Reranker
 from rag.types.answer import Answer
 from rag.types.question import NO_FILTERS, Question
@@ -150,7 +154,6 @@ def _is_whole(answer: Answer) -> bool:
 log = logging.getLogger(__name__)
 
 KIND = "answer"
-_VERSION = 4  # of the key and of what is stored: what earlier releases stored is not found
 # Of a question, what changes nothing in its answer, or is in the key in another form.
 _NOT_ASKED = {"deadline", "collection_ids", "filters"}
 _asked = attrgetter(*(one.name for one in fields(Question) if one.name not in _NOT_ASKED))
@@ -213,11 +216,27 @@ def _answers(answer: Answer, question: Question) -> bool:
 def _key(question: Question) -> str:
     filters = None if question.filters is NO_FILTERS else question.filters
     ids = sorted(id_.int for id_ in question.collection_ids)
-    return repr((_VERSION, _asked(question), filters, ids, _configuration.digest()))
+    return repr((_asked(question), filters, ids, _configuration.digest()))
+
+
+def digest_of_program(*packages: ModuleType) -> str:
+    """Return the digest of all files of the packages: of code, and of the models and data beside it."""
+    digest = hashlib.sha256()
+    for package in packages:
+        for folder in map(Path, package.__path__):
+            for path in sorted(folder.rglob("*")):
+                if path.is_file() and path.parent.name != "__pycache__":
+                    digest.update(f"{path.relative_to(folder.parent)}\0".encode())
+                    digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+# As the process loaded it: its files may be another release's by the time that it is asked.
+_PROGRAM = digest_of_program(documents, embeddings, knowlex, rag)
 
 
 class _Configuration:
-    """All parts with their options, models and prompts: another answer may come of any other."""
+    """The program, and all parts with their options and models: another answer may come of any other."""
 
     def __init__(self) -> None:
         self._of: dict[str, dict[str, Any]] = {}
@@ -226,9 +245,8 @@ class _Configuration:
     def digest(self) -> str:
         if self._of is not settings.KNOWLEX:
             self._of = settings.KNOWLEX
-            names = [*sorted(one.name for one in fields(Answer)), prompts.PROMPT_VERSION]
             more = {name: getattr(settings, name) for name in _SETTINGS}
-            text = json.dumps([self._of, more, names], sort_keys=True, default=repr)
+            text = json.dumps([_PROGRAM, self._of, more], sort_keys=True, default=repr)
             self._digest = hashlib.sha256(text.encode()).hexdigest()
         return self._digest
 

@@ -6,6 +6,8 @@ import signal
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import psutil
@@ -104,7 +106,31 @@ async def test_another_question_is_another_question(change: dict[str, Any]):
     assert await answers.recall(replace(ASKED, **change)) is None
 
 
-async def test_another_model_or_prompt_answers_anew(settings: Any):
+async def test_another_release_answers_anew(monkeypatch: pytest.MonkeyPatch):
+    assert await kept(ASKED) is not None
+    monkeypatch.setattr(answers, "_PROGRAM", "another")
+    monkeypatch.setattr(answers, "_configuration", answers._Configuration())
+    assert await answers.recall(ASKED) is None
+
+
+def test_the_program_is_another_when_its_code_or_data_is(tmp_path: Path):
+    package = ModuleType("package")
+    package.__path__ = [str(tmp_path / "package")]
+    code, data = tmp_path / "package/code.py", tmp_path / "package/model/weights.bin"
+    compiled = tmp_path / "package/__pycache__/code.pyc"
+    for path in (code, data, compiled):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("one")
+    first = answers.digest_of_program(package)
+    compiled.write_text("two")
+    assert answers.digest_of_program(package) == first
+    code.write_text("two")
+    second = answers.digest_of_program(package)
+    data.rename(data.with_name("other.bin"))
+    assert len({first, second, answers.digest_of_program(package)}) == 3
+
+
+async def test_another_model_answers_anew(settings: Any):
     assert await kept(ASKED) is not None
     part = {"class": "rag.synthesizers.ollama.OllamaSynthesizer", "options": {"model_name": "another"}}
     settings.KNOWLEX = settings.KNOWLEX | {"SYNTHESIZER": part}
