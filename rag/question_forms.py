@@ -117,6 +117,7 @@ _NO_CLAUSE = r"(?!(?:and|but|und|aber|if|is|was|are|were|who|when|what|where|whi
 _SHARED = r"(?:have\s+in\s+common|share|gemein(?:sam)?(?:\s+haben)?|ont\s+en\s+commun|tienen\s+en\s+común)"
 _ALIKE = r"(?:alike|similar|different|related|ähnlich|verschieden)"
 _B_WORDS = r"(?P<b>\S.*?)"
+_B_NAME = r"(?P<b>(?:the\s+)?(?-i:[A-Z])\S*(?:\s+(?-i:[A-Z])\S*)*)"
 # Each finds the two things, and what is asked of both where it is said apart from them: `asked` before them,
 # `told` behind.
 _PATTERNS = tuple(
@@ -138,6 +139,8 @@ _PATTERNS = tuple(
         rf"^\W*(?:tell\s+me|erzähl\w*(?:\s+mir)?)\s+(?:about|von|über)\s+{_A}{_AND}(?:(?:about|von|über)\s+)?{_B}",
         rf"^\W*(?P<asked>{_WHICH}[^,:]*?\b{_MORE}[^,:]*)[,:]\s*{_NO_CLAUSE}{_A_WORDS}{_OR}(?P<b>[^,:]+?)\W*$",
         rf"^\W*{_IS}\s+(?P<a>\S.*)\s+(?P<asked>{_MORE}(?:\s+\w+){{0,3}})\s+(?:than|als)\s+{_B}",
+        rf"^\W*{_IS}\s+{_A_WORDS}{_OR}{_B_NAME}\s+(?P<told>(?:\w+\s+){{0,3}}{_MORE}.*?)\W*$",
+        rf"^\W*{_A},?\s+(?:as\s+)?compared\s+(?:with|to)\s+{_B}",
         rf"^\W*(?:(?P<asked>\w.*?)\s*[,:]\s*)?{_A}\s+(?:vs\.?|versus)\s+{_B}",
     )
 )
@@ -149,6 +152,14 @@ _OLDER = re.compile(
     re.IGNORECASE,
 )
 WHEN = "when was"
+# What is left of "Which company employs more people" to be looked for of each: "employs number of people".
+_COUNTED = re.compile(r"\b(?:more|most|fewer|fewest|mehr)\s+(?=(?:\w+s|people|staff)\b)", re.IGNORECASE)
+_COMPARING = re.compile(
+    rf"^\W*{_WHICH}(?:(?:one|company|of\s+(?:them|the\s+two))\s+)?(?:{_IS}\s+)?|^(?:have|has|had)\s"
+    r"|\b(?:a\s+|the\s+)?(?:more|less|most|least|mehr|bigger|biggest|larger|largest|smaller|smallest"
+    r"|higher|highest|lower|lowest|greater|greatest)\b(?:\s+(?:by|in|of|at|on)\b)?",
+    re.IGNORECASE,
+)
 # Who asks, who is spoken to and who is asked to tell, before the question itself. Not "according to Apple":
 # whose word it is belongs to the question.
 _ASKING_WORD = (
@@ -164,7 +175,7 @@ _FRAME_OF_QUESTION = re.compile(
     re.IGNORECASE,
 )
 # "the revenue of" in "the revenue of A and B", "Amcor's" in "Amcor's sales and profits", "in 2023" behind B.
-_HEAD = re.compile(r"(?:\S.*\s)?(?:of|for|in|by|von|des|für|im|de|du|del)\s+(?=\S)|\S+['’]s\s+(?=\S)")
+_HEAD = re.compile(r"(?:\S.*\s)?(?:of|for|in|at|by|von|des|für|im|de|du|del)\s+(?=\S)|\S+['’]s\s+(?=\S)")
 _TAIL = re.compile(r"\s+(?:in|of|for|during|im|von|für|während|en|pour|para)\s+(?:\w+\s+){0,3}\d{4}\b.*$")
 _OWN = re.compile(
     r"(?:the|an?|its|their|d(?:er|ie|as|en|em|es)|eine?[mnrs]?|l[aeo]s?|el|une?|una?)\s|l['’]", re.IGNORECASE
@@ -172,23 +183,50 @@ _OWN = re.compile(
 _NAMED_BY = re.compile(r"\b[A-Z]\w*\s+(?:\w+\s+)*(?:of|for|in|by)\s$")  # "the Tower of" is part of a name
 
 
-_JOINING = re.compile(r",?\s+(?:and|or|und|oder|et|ou|y|o)\s+", re.IGNORECASE)
+_JOINING = re.compile(r"[,;?]*\s+(?:and|or|und|oder|et|ou|y|o)\s+", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"\S(?:.*?\S)??['’]s?(?=\s)")
+_PREPOSITION = re.compile(r"(?:of|at|in|for|by|to|from|with|von|bei|für)\s+", re.IGNORECASE)
+_PREPOSITION_LAST = re.compile(
+    r"\s+(?:of|at|in|for|by|to|from|with|von|bei|für)\s+(?:the\s+)?$", re.IGNORECASE
+)
+LEAST_OF_CLAUSE = 3  # words of a question that is asked beside another
+_ASKING_ALONE = re.compile(rf"\W*(?:(?:in|on|at|of|for|by|from|to|with)\s+)?{_ASKING_WORD}", re.IGNORECASE)
+# The second question asks about what the first one is about.
+_REFERRING = re.compile(
+    r"\b(?:it(?!\s+(?:takes?|costs?)\s+to\b)|its|itself|they|them|their|theirs|he|him|his|she|her|hers|this|that"
+    r"|these|those|there|(?<!which\s)one|er|ihn|sein\w*|sie|ihr\w*|es|dessen|deren|dort)\b",
+    re.IGNORECASE,
+)
+_THEIRS = re.compile(r"\b(?:its|his|her|their)\b", re.IGNORECASE)
+_THEM = re.compile(r"\b(?:it|they|them|he|him|she|her(?=\W*$))\b", re.IGNORECASE)
+_THERE = re.compile(r"\bthere(?=\W*$)", re.IGNORECASE)
+_AUXILIARY = rf"(?:{_IS}|can|could|will|would|should|must|may)"
+# "Which languages" before "do Kenyans speak"; and "which" right before its verb.
+_WHICH_NOUN = re.compile(
+    rf"\W*(?:which|what|how\s+(?:many|much))\s+(?!{_AUXILIARY}\b)\w+\s+(?={_AUXILIARY}\b)", re.IGNORECASE
+)
+_WHICH_OF = re.compile(rf"(?:which|what)\s+{_AUXILIARY}\s+\S", re.IGNORECASE)
 _NAME = re.compile(
     r"(?:(?:the|d(?:er|ie|as|en|em)|l[aeo]s?|el)\s+)?"
     r"(?:[^\W\d_a-zß-ÿ][\w'’-]*|(?:1\d|20)\d\d\b)(?:\s+(?:(?:of|de|von|van)\s+)?[^\W\d_a-zß-ÿ][\w'’-]*)*"
 )
+_OWNER = re.compile(rf"(?!(?i:what|who|where|when|how)['’]){_NAME.pattern}(?<=['’]s)")
+_OWNED = re.compile(rf"(?<!\S)({_OWNER.pattern})\s+(.*)")
+_OWNER_LAST = re.compile(rf"(?<=\s)({_OWNER.pattern})\W*$")
 
 
 class Comparison(NamedTuple):
     """subjects: the two things as the question names them. halves: what is to be searched for of each.
 
     compared: false where a question only names both. bare: nothing is asked of them but how they compare.
+    asks_twice: they are two questions.
     """
 
     subjects: tuple[str, str]
     halves: tuple[str, str]
     compared: bool = True
     bare: bool = False
+    asks_twice: bool = False
 
 
 @lru_cache(maxsize=KEPT_QUESTIONS)
@@ -222,32 +260,97 @@ def _comparison(one: str, other: str, asked: str, told: str) -> Comparison | Non
     """
     if one.casefold() == other.casefold():
         return None
-    tail = _TAIL.search(other)
-    after = tail[0] if tail and not _TAIL.search(one) else ""
-    other = other.removesuffix(after)
+    one, other, after = (one, other, "") if asked else _without_shared_end(one, other)
     head = _HEAD.match(one)
-    before = head[0] if head and _is_shared(head[0], other) else ""
+    alike = one.split()[-1].casefold() == other.split()[-1].casefold()
+    before = head[0] if head and (alike or _is_shared(head[0], other)) else ""
     subjects = one[len(before) :], other
-    first, second = (f"{asked} {before}{subject}{after} {told}".strip() for subject in subjects)
+    halves = [f"{before}{subject}{after}" for subject in subjects]
+    if asked == WHEN:
+        halves = [f"{asked} {half}" for half in halves]
+    elif asked or told:
+        more = " ".join(_without_comparing(said) for said in (asked, told) if said)
+        halves = [f"{half} {more}" for half in halves]
     bare = asked in ("", WHEN) and not (told or before or after or any(map(_HEAD.match, subjects)))
-    return Comparison(subjects, (first, second), bare=bare)
+    return Comparison(subjects, (halves[0], halves[1]), bare=bare)
+
+
+def _without_comparing(asked: str) -> str:
+    return " ".join(_COMPARING.sub(" ", _COUNTED.sub("number of ", asked)).split()) or asked
+
+
+def _without_shared_end(one: str, other: str) -> tuple[str, str, str]:
+    """Return both things and what stands behind one of them, but is said of both: "in 2017", "revenue" in
+    "Amazon and Adobe revenue", "bonds" in "Nike's bonds and Adobe's".
+    """
+    if (tail := _TAIL.search(other)) and not _TAIL.search(one):
+        return one, other.removesuffix(tail[0]), tail[0]
+    if _OWNER.fullmatch(other) and (owned := _OWNED.match(one)):
+        return owned[1], other, f" {owned[2]}"
+    bare = _NAME.fullmatch(one) and not _OWN.match(other)
+    pattern = _POSSESSIVE if one.endswith(("'s", "’s")) else _NAME if bare else None
+    name = pattern.match(other) if pattern else None
+    if name is None or _is_name_to_end(other[name.end() :]):
+        return one, other, ""
+    return one, name[0], " " + other[name.end() :].strip(" :,")
+
+
+def _is_name_to_end(rest: str) -> bool:
+    """Return whether nothing is left behind a name but what belongs to it: "of Nantes", "(Kenya)"."""
+    return not re.match(r"[\s:,]+(?!(?:of|de|von|in|the|and)\b)[a-zß-ÿ]", rest)
 
 
 def _joined(text: str, joining: re.Match[str]) -> Comparison | None:
-    """Split a question at an "and" between two names. Where it joins just these, all else is asked of both;
-    where it joins two clauses, both begin as the question does.
+    """Split a question at an "and" between two names or two questions. Where it joins just names, all else is
+    asked of both; where it joins two clauses, the second begins as the question does, or asks by itself.
     """
-    left, right = text[: joining.start()], text[joining.end() :]
+    left, right = text[: joining.start()].rstrip(" ?,;"), text[joining.end() :]
+    if _ASKING_ALONE.match(right):
+        return _two_questions(left, right)
     names = [name for name in _NAME.finditer(left) if name.start()]
-    other = _NAME.search(right)
+    preposition = _PREPOSITION.match(right)
+    other = _NAME.match(right, preposition.end()) if preposition else _NAME.search(right)
     if not names or other is None or names[-1][0].casefold() == other[0].casefold():
         return None
-    subjects = names[-1][0], other[0]
-    if names[-1].end() == len(left) and other.start() == 0:
-        halves = left + right[other.end() :], left[: names[-1].start()] + right
+    first = names[-1]
+    subjects = first[0], other[0]
+    before, behind = left[: first.start()], right[other.end() :]
+    if preposition and first.end() == len(left) and (same := _PREPOSITION_LAST.search(before)):
+        shared = behind if same[0].split()[0] == preposition[0].strip() else ""
+        halves = left + shared, f"{before[: same.start()]} {right}"
+        return Comparison(subjects, halves, compared=False)
+    if first.end() == len(left) and other.start() == 0:
+        halves = left + behind, before + right
+    elif other.start() == 0 and not behind.strip(" ?!."):
+        halves = left, before + other[0] + left[first.end() :]
     else:
         halves = left, left[: names[0].start()] + right
     return Comparison(subjects, halves, compared=False)
+
+
+def _two_questions(left: str, right: str) -> Comparison | None:
+    """Return two questions that an "and" joins; None where the second refers to what the first does not name.
+
+    "Which languages do Kenyans speak, and which did the Normans speak?" asks twice for languages; "what was
+    Adobe's?" for what the first asks of another.
+    """
+    if min(len(left.split()), len(right.split())) < LEAST_OF_CLAUSE:
+        return None
+    if _REFERRING.search(right):
+        names = {
+            name[0].removesuffix("'s").removesuffix("’s") for name in _NAME.finditer(left) if name.start()
+        }
+        if len(names) != 1:
+            return None
+        (name,) = names
+        right = _THERE.sub(f"at {name}", _THEIRS.sub(f"{name}'s", _THEM.sub(name, right)))
+        if _REFERRING.search(right):
+            return None
+    if (asked := _WHICH_NOUN.match(left)) and _WHICH_OF.match(right):
+        right = asked[0] + right.partition(" ")[2]
+    if (owned := _OWNED.search(left)) and (owner := _OWNER_LAST.search(right)):
+        right = f"{left[: owned.start()]}{owner[1]} {owned[2]}?"
+    return Comparison((left, right), (f"{left}?", right), compared=False, asks_twice=True)
 
 
 def _is_shared(head: str, other: str) -> bool:

@@ -41,7 +41,7 @@ from rag.protocols import (
     Synthesizer,
     can,
 )
-from rag.question_forms import comparison_in, question_without_frame
+from rag.question_forms import Comparison, comparison_in, question_without_frame
 from rag.ranking.sentences import with_sentences
 from rag.types.answer import Answer, Event, Reason, Sources, Started, Synthesis, Usage
 from rag.types.context import Context, Half, Place, Room
@@ -215,7 +215,7 @@ class Pipeline:
         stages = StageTimes()
         async with within_deadline(question.deadline, search_timeout):
             found = await self._find_passages(question, stages, further=self._may_look_further(question))
-            if found.judged.passages and can(self._synthesizer, Reading):
+            if found.judged.passages and not found.halves and can(self._synthesizer, Reading):
                 reading = self._synthesizer.read_passages(question, found.judged)
                 found = found.judged_anew(question, await stages.of("relevance", reading))
             room, version = self._prompt_needs(question)
@@ -264,28 +264,85 @@ class Pipeline:
 
         Where it is of two things, search for each as well, and use that if both are found: in different
         documents, or by whom may look further, as two things that are compared. Where the question only
-        names both, this is tried if it finds nothing by itself.
+        names both, this is tried if it finds nothing by itself, or where they are what two documents are
+        about: there one that is found is told alone.
 
         further: whether passages may be shown that do not reach the threshold by themselves.
         """
         found, judged = await self._judge_passages(question, stages)
         two = None if question.mode == "exact" else comparison_in(question.text)
-        if two is None or not two.compared:
-            found, judged = await self._look_within_named(question, found, judged, stages)
-        whole = _FoundPassages.of(question, found, judged)
-        if two is None or (whole.enough and not two.compared):
-            return whole
+        if two is None:
+            return await self._find_whole(question, found, judged, stages)
+        named = await self._names_two_documents(question, two, judged)
+        whole = None
+        if not (two.compared or two.asks_twice or named):
+            whole = await self._find_whole(question, found, judged, stages)
+            if whole.enough:
+                return whole
+        both = await self._find_both(question, two, judged, named=named, further=further)
+        if both is not None:
+            return both
+        if two.compared:
+            return _FoundPassages.of(question, found, judged)
+        return whole or await self._find_whole(question, found, judged, stages)
+
+    async def _find_whole(
+        self, question: Question, found: Retrieval, judged: Retrieval, stages: StageTimes
+    ) -> "_FoundPassages":
+        return _FoundPassages.of(question, *await self._look_within_named(question, found, judged, stages))
+
+    async def _find_both(
+        self, question: Question, two: Comparison, judged: Retrieval, *, named: bool, further: bool
+    ) -> "_FoundPassages | None":
+        """Search for each of two things; None where not enough is found. named: whether each is what another
+        document is about: there one that is found is told alone.
+        """
         asked = [replace(question, text=half, rewrite=False) for half in two.halves]
-        parts = await asyncio.gather(*(self._judge_passages(half, StageTimes()) for half in asked))
-        halves = [as_sure_as_together(half) if two.bare else half for _, half in parts]
+        halves = await asyncio.gather(*map(self._find_half, asked))
+        if two.bare:
+            halves = [as_sure_as_together(half) for half in halves]
         sure = together if further else most_relevant
-        apart = stand_apart(halves)
-        enough = all(sure(half.passages) >= question.min_relevance for half in halves)
+        found_for = [sure(half.passages) >= question.min_relevance for half in halves]
+        apart = named or two.asks_twice or stand_apart(halves)
+        enough = all(found_for) or (named and not two.compared and any(found_for))
         if not enough or not (apart or (further and two.compared)):
-            return whole
-        judged = merge_halves(judged, halves, question.min_relevance)
-        both = _FoundPassages.of(question, judged, judged)._replace(enough=True)
-        return both._replace(halves=tell_apart(two.halves, halves)) if apart else both
+            return None
+        among = replace(judged, passages=()) if named else judged
+        merged = merge_halves(among, halves, question.min_relevance)
+        both = _FoundPassages.of(question, merged, merged)._replace(enough=True)
+        if not apart:
+            return both
+        told = tell_apart(two, halves, question.min_relevance)
+        return both._replace(
+            halves=tuple(half for half, is_found in zip(told, found_for, strict=True) if is_found)
+        )
+
+    async def _names_two_documents(self, question: Question, two: Comparison, judged: Retrieval) -> bool:
+        """Return whether each of two things is what another document is about."""
+        if not can(self._retriever, Narrowing) or judged.reranker != "sentence":
+            return False
+        names = [names_in(half, judged) for half in two.halves]
+        if not all(names):
+            return False
+        try:
+            sayings = await self._retriever.find_sayings(question, frozenset[str]().union(*names))
+        except KnowlexError as exc:
+            log.warning("not known whether two documents are named", extra={"error": type(exc).__name__})
+            return False
+        one, other = (
+            documents_named_in(half, judged, [saying for saying in sayings if saying.lexeme in own])
+            for half, own in zip(two.halves, names, strict=True)
+        )
+        return one is not None and other is not None and one.ids.isdisjoint(other.ids)
+
+    async def _find_half(self, question: Question) -> Retrieval:
+        """Return what is found for one of two things, as for a question by itself."""
+        stages = StageTimes()
+        found, judged = await self._judge_passages(question, stages)
+        _, judged = await self._look_within_named(question, found, judged, stages)
+        if judged.passages and can(self._synthesizer, Reading):
+            return await self._synthesizer.read_passages(question, judged)
+        return judged
 
     async def _look_within_named(
         self, question: Question, found: Retrieval, judged: Retrieval, stages: StageTimes

@@ -1,12 +1,13 @@
 """The passages worth showing: none twice, none far from the question. Plain Python."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, zip_longest
 from uuid import UUID
 
+from rag.question_forms import Comparison
 from rag.ranking.sentences import analysis_in, words_of_headings
 from rag.types.context import Half
 from rag.types.retrieval import NamedDocuments, Passage, Retrieval
@@ -45,13 +46,22 @@ def stand_apart(halves: Sequence[Retrieval]) -> bool:
     return len({passage.document_id for passage in best}) == len(halves)
 
 
-def tell_apart(texts: Sequence[str], halves: Sequence[Retrieval]) -> tuple[Half, ...]:
-    """Return the halves of a question with the chunks that fit the other one better. texts: of the halves."""
+def tell_apart(two: Comparison, halves: Sequence[Retrieval], least: float) -> tuple[Half, ...]:
+    """Return the halves of a question with the chunks that fit the other one better.
+
+    least: the relevance from which on a chunk may answer both of two questions.
+    """
     one, other = ({p.chunk_id: p.relevance for p in half.passages} for half in halves)
-    return (
-        Half(texts[0], frozenset(id_ for id_ in other if other[id_] > one.get(id_, 0.0))),
-        Half(texts[1], frozenset(id_ for id_ in one if one[id_] > other.get(id_, 0.0))),
+    enough = least if two.asks_twice else math.inf
+    return tuple(
+        Half(text, _better_for(those, these, enough), half.named, two.bare)
+        for text, half, these, those in zip(two.halves, halves, (one, other), (other, one), strict=True)
     )
+
+
+def _better_for(those: Mapping[UUID, float], these: Mapping[UUID, float], enough: float) -> frozenset[UUID]:
+    """Return the chunks that are more relevant to those, and not enough to these."""
+    return frozenset(id_ for id_ in those if those[id_] > (here := these.get(id_, 0.0)) and here < enough)
 
 
 def _relevance(passage: Passage) -> float:
@@ -62,11 +72,12 @@ def merge_halves(whole: Retrieval, halves: Sequence[Retrieval], least: float) ->
     """Return what was found for a comparison and for each of the things compared, in turn.
 
     least: the relevance from which on a passage is found for the comparison itself; of such come two for each
-    that is found for one of the things. A passage is as relevant as to that which it fits best, and judged
-    by that.
+    that is found for one of the things, the most relevant first: there is room for few of each. A passage is
+    as relevant as to that which it fits best, and judged by that.
     """
     leading = [passage for passage in whole.passages if passage.relevance >= least]
-    lists = [leading[::2], leading[1::2], *(half.passages for half in halves)]
+    each = (sorted(half.passages, key=_relevance, reverse=True) for half in halves)
+    lists = [leading[::2], leading[1::2], *each]
     best: dict[UUID, Passage] = {}
     for passage in chain(_in_turn(lists), whole.passages):
         known = best.get(passage.chunk_id)

@@ -245,14 +245,18 @@ class AnswerCandidate(NamedTuple):
 
 
 def candidates_of(question: str, context: Context) -> list[AnswerCandidate]:
-    """Return all sentences of the context as candidates."""
+    """Return all sentences of the context as candidates, but for those of chunks of which nothing is said."""
     usual, spread = _cosines(context.passages)
     relevance = [logit_of(passage.relevance) for passage in context.passages]
     best = max(relevance, default=0.0)
     found: list[AnswerCandidate] = []
     for number, block in enumerate(context.blocks, start=1):
         reading = _BlockWalk(block, context.passages, question, usual, spread)
-        units = units_of(number, block, context.passages)
+        units = [
+            unit
+            for unit in units_of(number, block, context.passages)
+            if context.passages[unit.passage].chunk_id not in context.unsaid
+        ]
         found += _ended([reading.next(unit, relevance[unit.passage] - best) for unit in units])
     return found
 

@@ -63,7 +63,6 @@ SHORTLIST = 12  # of the sentences are looked at for the form of an answer
 JOINING = 10  # of the likeliest can be said besides the first
 MOST = 3  # sentences
 MOST_WORDS = 100  # of several sentences
-MOST_OF_HALF, MOST_WORDS_OF_HALF = 2, 60  # for each of two things that a question is of
 LEAST = 0.04  # chance of answering that a sentence must have for each one that is said already...
 WORTH = 0.0025  # ...and for each of its words...
 BESIDES = 3  # ...and as many more
@@ -92,37 +91,17 @@ def choose(
     context: Context,
     weights: Traits | None = None,
     readings: Mapping[AnswerCandidate, float] = NOT_READ,
-) -> list[AnswerCandidate]:
-    """Return at most `MOST` sentences, and more only of a list, the likeliest first; where the question is of
-    two things at most `MOST_OF_HALF` for each.
-
-    None for an empty context only. weights: else by the languages of question and context. readings: what a
-    model says of some of the sentences, a logit that each answers; not used for a question of two things.
-    """
-    weights = weights or weights_for(question, context)
-    if not context.halves:
-        candidates = candidates_of(question, context)
-        options = _as_read(_options(question, context, candidates, weights), readings)
-        return _choose(options, candidates, readings=readings)
-    said: dict[AnswerCandidate, None] = {}
-    for half in context.halves:
-        own = [
-            one
-            for one in candidates_of(half.text, context)
-            if context.passages[one.unit.passage].chunk_id not in half.others
-        ]
-        options = _options(half.text, context, own, weights)
-        said |= dict.fromkeys(_choose(options, own, MOST_OF_HALF, MOST_WORDS_OF_HALF))
-    return list(said)
-
-
-def _choose(
-    options: Sequence[Option],
-    candidates: list[AnswerCandidate],
     most: int = MOST,
     most_words: int = MOST_WORDS,
-    readings: Mapping[AnswerCandidate, float] = NOT_READ,
 ) -> list[AnswerCandidate]:
+    """Return at most `most` sentences, and more only of a list, the likeliest first.
+
+    None for an empty context only. weights: else by the languages of question and context. readings: what a
+    model says of some of the sentences, a logit that each answers.
+    """
+    candidates = candidates_of(question, context)
+    weights = weights or weights_for(question, context)
+    options = _as_read(_options(question, context, candidates, weights), readings)
     said = [
         one for option in options[:1] for one in _with_what_it_needs(option.candidate, candidates, most_words)
     ]

@@ -17,7 +17,7 @@ from rag.context.selection import distinct, most_relevant, says
 from rag.extracting.candidates import AnswerCandidate
 from rag.extracting.headings import identifiers_in
 from rag.extracting.rows import CellTold, cells_told, rows_said, say_cells
-from rag.extracting.selection import NEARLY, NOT_READ, choose, options_of, weights_for
+from rag.extracting.selection import MOST, MOST_WORDS, NEARLY, NOT_READ, choose, options_of, weights_for
 from rag.named_documents import ask_of_document
 from rag.prompts import NOT_FOUND
 from rag.ranking.logits import logistic
@@ -34,7 +34,7 @@ from rag.synthesizers.sentence_reader import (
     tell_field,
 )
 from rag.types.answer import EXTRACTIVE, Synthesis, Usage
-from rag.types.context import Block, Context
+from rag.types.context import Block, Context, Half
 from rag.types.question import Question
 from rag.types.retrieval import NamedDocuments, Passage, Retrieval
 
@@ -43,6 +43,7 @@ MOST_CELLS, MOST_OF_ROW = 16, 8  # of rows of figures that are read for a questi
 UNREAD = -20.0  # a logit, of a row without a cell that could answer
 LONG_ROW, MOST_TOLD = 16, 6  # cells of a row that is not said whole; those that are where none is asked for
 MOST_BELOW = 2  # ...and of others below a heading that has an identifier of the question
+MOST_OF_HALF, MOST_WORDS_OF_HALF = 2, 60  # said of each of two things that a question is of
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
 MAX_CHARS = 900  # of one in a script without spaces
 _END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*$")
@@ -108,16 +109,24 @@ class ExtractiveSynthesizer:
         return replace(found, passages=tuple(passages))
 
     async def _pieces(self, question: Question, context: Context) -> list[str]:
+        asked = [_half_of(question, context, half) for half in context.halves] or [(question, context)]
+        chosen = [one for each in asked for one in await self._choose(*each)]
+        once = {(one.number, one.place): one for one in reversed(chosen)}
+        chosen = [one for one in chosen if once[one.number, one.place] is one]
+        return list(_written(chosen, context)) if chosen or not context.passages else [NOT_FOUND]
+
+    async def _choose(self, question: Question, context: Context) -> Sequence[AnswerCandidate]:
+        """Return the sentences to say; none where the likeliest one reads as no answer."""
         scale = _scale(question, context) if self._reader else None
         if scale is None:
-            return list(_written(choose(_sought(question, context), context), context))
+            return _chosen(question, context)
         chosen, readings = await self.choose_read(question, context, scale)
         reading = readings.get(chosen[0]) if chosen else None
         if reading is not None:
             relevance = context.passages[chosen[0].unit.passage].relevance
             if not answers(relevance, reading, question.min_relevance, scale.usual):
-                return [NOT_FOUND]
-        return list(_written(chosen, context))
+                return []
+        return chosen
 
     async def choose_read(
         self, question: Question, context: Context, scale: Scale
@@ -128,7 +137,7 @@ class ExtractiveSynthesizer:
         best cell tells whether it answers. Such a reading is returned only where it is too low.
         """
         readings = await self.read(question, context, scale)
-        chosen = choose(_sought(question, context), context, readings=readings)
+        chosen = _chosen(question, context, readings)
         if scale is not ENGLISH:
             return chosen, readings
         left = MOST_CELLS
@@ -148,7 +157,7 @@ class ExtractiveSynthesizer:
                     *chosen[1:],
                 ], readings
             readings = {**readings, row: best}
-            chosen = choose(_sought(question, context), context, readings=readings)
+            chosen = _chosen(question, context, readings)
         return chosen, readings
 
     async def read(
@@ -230,7 +239,20 @@ def _of_named(passage: Passage, named: NamedDocuments) -> Passage:
 
 
 def _sought(question: Question, context: Context) -> str:
-    return context.named.rest if context.named and not context.halves else question.text
+    return context.named.rest if context.named else question.text
+
+
+def _half_of(question: Question, context: Context, half: Half) -> tuple[Question, Context]:
+    """Return what is asked of one of two things, with what was found for it."""
+    context = replace(context, halves=(half,), named=half.named, unsaid=half.others)
+    return replace(question, text=half.text), context
+
+
+def _chosen(
+    question: Question, context: Context, readings: Mapping[AnswerCandidate, float] = NOT_READ
+) -> Sequence[AnswerCandidate]:
+    most, words = (MOST_OF_HALF, MOST_WORDS_OF_HALF) if context.halves else (MOST, MOST_WORDS)
+    return choose(_sought(question, context), context, readings=readings, most=most, most_words=words)
 
 
 def _asked_of(passage: Passage, question: Question, sentence: str, named: NamedDocuments | None) -> str:
@@ -244,7 +266,7 @@ def _asked_of(passage: Passage, question: Question, sentence: str, named: NamedD
 
 
 def _scale(question: Question, context: Context) -> Scale | None:
-    if context.halves:
+    if any(half.bare for half in context.halves):
         return None
     return scale_for(question.text, [block.language for block in context.blocks])
 

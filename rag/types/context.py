@@ -35,24 +35,31 @@ class Block:
 
 
 class Half(NamedTuple):
-    """What a question asks of one of two things. others: the chunks that were found for the other thing."""
+    """What a question asks of one of two things.
+
+    others: the chunks that were found for the other thing. named: the documents that this half names. bare:
+    nothing is asked of the thing but how it compares.
+    """
 
     text: str
     others: frozenset[UUID]
+    named: NamedDocuments | None = None
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """Blocks are numbered from 1, as the prompt shows them. passages: all that they are made of.
 
-    halves: two where the question is of two things that stand in different documents, else none. named:
-    documents that the question names.
+    halves: of a question of two things that stand in different documents, those that are found; else none.
+    named: documents that the question names. unsaid: chunks that are shown, but of which nothing is said.
     """
 
     blocks: tuple[Block, ...] = ()
     passages: tuple[Passage, ...] = ()
     halves: tuple[Half, ...] = ()
     named: NamedDocuments | None = None
+    unsaid: frozenset[UUID] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.blocks)

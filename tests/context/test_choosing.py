@@ -15,6 +15,7 @@ from rag.context.selection import (
     tell_apart,
     together,
 )
+from rag.question_forms import Comparison
 from rag.types.context import Place, Room
 from rag.types.question import Question
 from rag.types.retrieval import NamedDocuments, Passage, Retrieval
@@ -171,12 +172,22 @@ def test_two_things_stand_apart_if_the_best_of_each_is_in_a_document_of_its_own(
     assert not stand_apart([one, Retrieval(())])
 
 
+TWO = "mitosis", "meiosis"
+
+
 def test_each_chunk_belongs_to_the_thing_that_it_fits_better():
     one = Retrieval((passage(1, relevance=0.9), passage(2, relevance=0.1)))
     other = Retrieval((passage(2, relevance=0.8), passage(1, relevance=0.3), passage(3, relevance=0.7)))
-    first, second = tell_apart(("mitosis", "meiosis"), [one, other])
+    first, second = tell_apart(Comparison(TWO, TWO), [one, other], 0.5)
     assert (first.text, {id_.int for id_ in first.others}) == ("mitosis", {2, 3})
     assert (second.text, {id_.int for id_ in second.others}) == ("meiosis", {1})
+
+
+def test_a_chunk_may_answer_both_of_two_questions():
+    one = Retrieval((passage(1, relevance=0.9), passage(2, relevance=0.6)))
+    other = Retrieval((passage(2, relevance=0.8), passage(1, relevance=0.3)))
+    first, second = tell_apart(Comparison(TWO, TWO, compared=False, asks_twice=True), [one, other], 0.5)
+    assert (first.others, {id_.int for id_ in second.others}) == (frozenset(), {1})
 
 
 def test_what_speaks_of_both_things_has_half_of_the_places():

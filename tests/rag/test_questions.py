@@ -75,8 +75,27 @@ def test_the_two_things_are_found(question: str, subjects: tuple[str, str]):
         ("Compare the Tower of London and Big Ben", ("the Tower of London", "Big Ben")),
         ("Vergleiche den Umsatz von Amazon und Adobe", ("den Umsatz von Amazon", "den Umsatz von Adobe")),
         (
+            "What is the difference between Adobe's and Nike's research spending?",
+            ("Adobe's research spending", "Nike's research spending"),
+        ),
+        (
+            "What's the difference between Adobe's tax rate and Nike's?",
+            ("Adobe's tax rate", "Nike's tax rate"),
+        ),
+        ("Amazon vs Adobe: net income", ("Amazon net income", "Adobe net income")),
+        ("Compare Amazon and Adobe revenue", ("Amazon revenue", "Adobe revenue")),
+        (
+            "Does Amazon or Adobe pay the higher dividend?",
+            ("Amazon pay dividend", "Adobe pay dividend"),
+        ),
+        (
+            "What is the quorum at the Chess Club compared with the Tennis Club?",
+            ("What is the quorum at the Chess Club", "What is the quorum at the Tennis Club"),
+        ),
+        ("Which is bigger by headcount, Amazon or Adobe?", ("Amazon headcount", "Adobe headcount")),
+        (
             "Which has more inhabitants, Warsaw or Kenya?",
-            ("Which has more inhabitants Warsaw", "Which has more inhabitants Kenya"),
+            ("Warsaw number of inhabitants", "Kenya number of inhabitants"),
         ),
         ("Which is older, Harvard or the Yuan dynasty?", ("when was Harvard", "when was the Yuan dynasty")),
         (
@@ -105,12 +124,55 @@ def test_what_is_asked_of_both_is_searched_for_of_each(question: str, halves: tu
             "What happened to Japan in the oil crisis and to Tesla in New York?",
             ("What happened to Japan in the oil crisis", "What happened to to Tesla in New York?"),
         ),
+        (
+            "Where are the headquarters of Adobe and of Amcor located?",
+            (
+                "Where are the headquarters of Adobe located?",
+                "Where are the headquarters of Amcor located?",
+            ),
+        ),
+        (
+            "How long is lunch at the Harbour School and in the Rowing Course?",
+            ("How long is lunch at the Harbour School", "How long is lunch in the Rowing Course?"),
+        ),
+        ("When was Nike founded, and Adobe?", ("When was Nike founded", "When was Adobe founded")),
     ],
 )
 def test_two_names_are_searched_for_apart_without_being_compared(question: str, halves: tuple[str, str]):
     found = comparison_in(question)
     assert found is not None
     assert (found.halves, found.compared, found.bare) == (halves, False, False)
+
+
+@pytest.mark.parametrize(
+    ("question", "halves"),
+    [
+        ("Who founded Nike, and who founded Adobe?", ("Who founded Nike?", "who founded Adobe?")),
+        ("Who runs Nike? And who owns it?", ("Who runs Nike?", "who owns Nike?")),
+        ("Who runs Nike, and who works there?", ("Who runs Nike?", "who works at Nike?")),
+        (
+            "How many employees does Nike have and who is its boss?",
+            ("How many employees does Nike have?", "who is Nike's boss?"),
+        ),
+        (
+            "Which languages are spoken in Kenya, and which did the Normans speak?",
+            ("Which languages are spoken in Kenya?", "Which languages did the Normans speak?"),
+        ),
+        (
+            "What was Adobe's backlog, and what was Nike's?",
+            ("What was Adobe's backlog?", "What was Nike's backlog?"),
+        ),
+        (
+            "Who built the tower and how long does it take to climb the bridge?",
+            ("Who built the tower?", "how long does it take to climb the bridge?"),
+        ),
+    ],
+)
+def test_two_questions_are_asked_one_by_one(question: str, halves: tuple[str, str]):
+    found = comparison_in(question)
+    assert found is not None
+    assert found.asks_twice
+    assert (found.halves, found.compared) == (halves, False)
 
 
 @pytest.mark.parametrize(
@@ -138,6 +200,9 @@ def test_things_are_only_named_where_nothing_else_is_asked_of_them(question: str
         "What is the tower, and when was it built or destroyed?",
         "In 1901, what percentage was protestant or catholic?",
         "Who designed the tower and the bridge?",
+        "When was the tower built and who built it?",
+        "When was Adobe founded, and by whom?",
+        "Who was Ada, who was Eve, and when did she die?",
         "Which is older, the tower or the tower?",
         "",
         "compare and",

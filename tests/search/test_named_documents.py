@@ -5,6 +5,7 @@ import httpx
 from tests.platform import talk
 from tests.search.conftest import found, post
 from tests.search.test_explain import LAST
+from tests.support.api import NO_ANSWER
 from tests.support.stack import Stack
 from tests.support.texts import markdown
 
@@ -86,5 +87,48 @@ def test_a_firm_is_asked_for_what_its_own_report_says_of_us(server: Stack):
         ("Nordvik number of employees", nordvik),
         ("How many people work for Sandhaven?", sandhaven),
     ):
-        reply = server.client.post("/v1/query", json={"query": asked, "collections": [made]}).json()
-        assert reply["answer"] == told.replace(".", " [1].")
+        assert answer(server.client, asked, made) == told.replace(".", " [1].")
+
+
+def answer(client: httpx.Client, asked: str, made: str) -> str:
+    text: str = client.post("/v1/query", json={"query": asked, "collections": [made]}).json()["answer"]
+    return text
+
+
+def test_two_firms_are_each_asked_for_what_their_own_report_says(server: Stack):
+    made = talk.collection(server.client, "Reports")
+    nordvik = "We had approximately 73,300 employees worldwide."
+    sandhaven = "We employed 22,516 people in May."
+    annual_report(server.client, made, "Nordvik", nordvik, "0000320187.md")
+    annual_report(server.client, made, "Sandhaven", sandhaven, "0000796343.md")
+    annual_report(server.client, made, "Tarnstedt", "We are led by Ida Berg.", "0000796344.md")
+
+    for asked in (
+        "How many people work for Nordvik and Sandhaven?",
+        "Does Nordvik or Sandhaven have more employees?",
+        "Nordvik vs Sandhaven: number of employees",
+        "How many people work for Nordvik, and how many people does Sandhaven employ?",
+    ):
+        told = answer(server.client, asked, made)
+        assert "73,300" in told, asked
+        assert "22,516" in told, asked
+
+    # Of the third firm it is not said: only the other one is told, and where they are compared neither.
+    told = answer(server.client, "How many people work for Tarnstedt and Nordvik?", made)
+    assert told == nordvik.replace(".", " [1].")
+    assert (
+        answer(server.client, "Compare the number of employees of Tarnstedt and Nordvik", made) == NO_ANSWER
+    )
+
+
+def test_two_questions_about_one_firm_are_both_answered(server: Stack):
+    made = talk.collection(server.client, "Reports")
+    people = "We had approximately 73,300 employees worldwide. Our chief executive officer is Ida Berg."
+    annual_report(server.client, made, "Nordvik", people, "0000320187.md")
+
+    told = answer(
+        server.client, "How many employees does Nordvik have, and who is its chief executive officer?", made
+    )
+
+    assert "73,300" in told
+    assert "Ida Berg" in told
