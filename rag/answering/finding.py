@@ -1,0 +1,229 @@
+"""Question -> passages: found, ranked and judged, for each of two things where a question is of two."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from knowlex.base.errors import KnowlexError
+from rag.context.selection import (
+    as_sure_as_together,
+    distinct,
+    merge_halves,
+    merge_rest,
+    most_relevant,
+    stand_apart,
+    tell_apart,
+    together,
+)
+from rag.deadlines import StageTimes
+from rag.named_documents import documents_named_in, names_in
+from rag.protocols import Completing, Narrowing, Reading, Reranker, Retriever, can
+from rag.question_forms import Comparison, comparison_in
+from rag.ranking.sentences import with_sentences
+from rag.types.context import Half, Place
+from rag.types.question import Question
+from rag.types.retrieval import Passage, Retrieval, Trail
+
+log = logging.getLogger(__name__)
+WITHIN_S = 2.0  # for a second search, which an answer can do without
+
+Assess = Callable[[str, Retrieval, Mapping[str, Any] | None], Retrieval]
+
+
+class FoundPassages(NamedTuple):
+    """The passages of a question. judged: all, in order. enough: whether an answer is worth writing.
+    halves: as `Context` has them.
+    """
+
+    judged: Retrieval
+    trail: Trail
+    enough: bool
+    halves: tuple[Half, ...] = ()
+
+    @classmethod
+    def of(cls, question: Question, found: Retrieval, judged: Retrieval) -> "FoundPassages":
+        """Choose the `top_k` best, no two of the same wording; one of them must reach the threshold."""
+        best = tuple(islice(distinct(judged.passages), question.top_k))
+        enough = any(passage.relevance >= question.min_relevance for passage in best)
+        return cls(judged, Trail(found.passages, judged.passages, best), enough)
+
+    def judged_anew(self, question: Question, judged: Retrieval) -> "FoundPassages":
+        """Return the same passages by the relevance that they have now. What was enough for two things stays
+        enough.
+        """
+        anew = FoundPassages.of(question, judged, judged)
+        trail = replace(anew.trail, found=self.trail.found)
+        enough = anew.enough or (self.enough and judged.named is None)
+        return anew._replace(trail=trail, enough=enough, halves=self.halves)
+
+
+class PassageFinder:
+    """Finds the passages of a question, and judges them.
+
+    assess: fills `relevance` of every passage from the question, the retrieval and the model's calibration.
+    reading: what may read the passages of each of two things.
+    """
+
+    def __init__(
+        self, retriever: Retriever, reranker: Reranker, assess: Assess, reading: Reading | None
+    ) -> None:
+        self._retriever, self._reranker, self._assess = retriever, reranker, assess
+        self._reading = reading
+
+    async def find(self, question: Question, stages: StageTimes, *, further: bool) -> FoundPassages:
+        """Find the question's passages.
+
+        Where it is of two things, search for each as well, and use that if both are found: in different
+        documents, or by whom may look further, as two things that are compared. Where the question only
+        names both, this is tried if it finds nothing by itself, or where they are what two documents are
+        about: there one that is found is told alone.
+
+        further: whether passages may be shown that do not reach the threshold by themselves.
+        """
+        found, judged = await self._judge_passages(question, stages)
+        two = None if question.mode == "exact" else comparison_in(question.text)
+        if two is None:
+            return await self._find_whole(question, found, judged, stages)
+        named = await self._names_two_documents(question, two, judged)
+        whole = None
+        if not (two.compared or two.asks_twice or named):
+            whole = await self._find_whole(question, found, judged, stages)
+            if whole.enough:
+                return whole
+        both = await self._find_both(question, two, judged, named=named, further=further)
+        if both is not None:
+            return both
+        if two.compared:
+            return FoundPassages.of(question, found, judged)
+        return whole or await self._find_whole(question, found, judged, stages)
+
+    async def _find_whole(
+        self, question: Question, found: Retrieval, judged: Retrieval, stages: StageTimes
+    ) -> FoundPassages:
+        return FoundPassages.of(question, *await self._look_within_named(question, found, judged, stages))
+
+    async def _find_both(
+        self, question: Question, two: Comparison, judged: Retrieval, *, named: bool, further: bool
+    ) -> FoundPassages | None:
+        """Search for each of two things; None where not enough is found. named: whether each is what another
+        document is about: there one that is found is told alone.
+        """
+        asked = [replace(question, text=half, rewrite=False) for half in two.halves]
+        halves = await asyncio.gather(*map(self._find_half, asked))
+        if two.bare:
+            halves = [as_sure_as_together(half) for half in halves]
+        sure = together if further else most_relevant
+        found_for = [sure(half.passages) >= question.min_relevance for half in halves]
+        apart = named or two.asks_twice or stand_apart(halves)
+        enough = all(found_for) or (named and not two.compared and any(found_for))
+        if not enough or not (apart or (further and two.compared)):
+            return None
+        among = replace(judged, passages=()) if named else judged
+        merged = merge_halves(among, halves, question.min_relevance)
+        both = FoundPassages.of(question, merged, merged)._replace(enough=True)
+        if not apart:
+            return both
+        told = tell_apart(two, halves, question.min_relevance)
+        return both._replace(
+            halves=tuple(half for half, is_found in zip(told, found_for, strict=True) if is_found)
+        )
+
+    async def _names_two_documents(self, question: Question, two: Comparison, judged: Retrieval) -> bool:
+        """Return whether each of two things is what another document is about."""
+        if not can(self._retriever, Narrowing) or judged.reranker != "sentence":
+            return False
+        names = [names_in(half, judged) for half in two.halves]
+        if not all(names):
+            return False
+        try:
+            sayings = await self._retriever.find_sayings(question, frozenset[str]().union(*names))
+        except KnowlexError as exc:
+            log.warning("not known whether two documents are named", extra={"error": type(exc).__name__})
+            return False
+        one, other = (
+            documents_named_in(half, judged, [saying for saying in sayings if saying.lexeme in own])
+            for half, own in zip(two.halves, names, strict=True)
+        )
+        return one is not None and other is not None and one.ids.isdisjoint(other.ids)
+
+    async def _find_half(self, question: Question) -> Retrieval:
+        """Return what is found for one of two things, as for a question by itself."""
+        stages = StageTimes()
+        found, judged = await self._judge_passages(question, stages)
+        _, judged = await self._look_within_named(question, found, judged, stages)
+        if judged.passages and self._reading is not None:
+            return await self._reading.read_passages(question, judged)
+        return judged
+
+    async def _look_within_named(
+        self, question: Question, found: Retrieval, judged: Retrieval, stages: StageTimes
+    ) -> tuple[Retrieval, Retrieval]:
+        """Search a document that the question names for the rest of the question, too: all that the document
+        says is about its name, so that the name hides which passage answers.
+
+        Not where a model reranks, which would have to be asked twice.
+        """
+        if judged.reranker != "sentence" or not can(self._retriever, Narrowing):
+            return found, judged
+        names = names_in(question.text, judged)
+        if not names:
+            return found, judged
+        try:
+            async with asyncio.timeout(question.spare(WITHIN_S)):
+                sayings = await stages.of("retrieve", self._retriever.find_sayings(question, names))
+                named = documents_named_in(question.text, judged, sayings)
+                if named is None:
+                    return found, judged
+                rest = replace(question, text=named.rest)
+                within = await stages.of("retrieve", self._retriever.retrieve_within(rest, named.ids))
+        except (KnowlexError, TimeoutError) as exc:
+            log.warning("not searched within a document", extra={"error": type(exc).__name__})
+            return found, judged
+        merged = merge_rest(judged, await self._judge_found(rest, within, stages), named)
+        known = {passage.chunk_id for passage in judged.passages}
+        new = [passage for passage in merged.passages if passage.chunk_id not in known]
+        distances = await stages.of("retrieve", self._distances_of(new, question, found))
+        passages = tuple(
+            one if one.chunk_id in known else one._replace(distance=distances[one.chunk_id])
+            for one in merged.passages
+            if one.chunk_id in known or one.chunk_id in distances
+        )
+        new = [one for one in passages if one.chunk_id not in known]
+        return replace(found, passages=(*found.passages, *new)), replace(merged, passages=passages)
+
+    async def _distances_of(
+        self, passages: Sequence[Passage], question: Question, found: Retrieval
+    ) -> dict[UUID, float | None]:
+        """Return the distances to the question of passages that were found for another text, by chunk; of
+        those that can be looked up now.
+        """
+        if not passages or not can(self._retriever, Completing):
+            return {}
+        places = [Place(passage.document_id, passage.chunk_index) for passage in passages]
+        looked_up = await self._retriever.neighbours(question, found, places)
+        return {passage.chunk_id: passage.distance for passage in looked_up}
+
+    async def _judge_passages(self, question: Question, stages: StageTimes) -> tuple[Retrieval, Retrieval]:
+        """Return what was found, and the same reranked, with its relevance."""
+        found = await stages.of("retrieve", self._retriever.retrieve(question))
+        stages.milliseconds |= found.stage_ms
+        return found, await self._judge_found(question, found, stages)
+
+    async def _judge_found(self, question: Question, found: Retrieval, stages: StageTimes) -> Retrieval:
+        if not found.passages:
+            return found
+        ranked = await stages.of("rerank", self._order_passages(question, found))
+        started = time.perf_counter()
+        judged = self._assess(question.text, ranked, ranked.calibration)
+        stages.note("relevance", started)
+        return judged
+
+    async def _order_passages(self, question: Question, found: Retrieval) -> Retrieval:
+        if question.reranked:
+            return await self._reranker.rerank(question, found)
+        return with_sentences(question.text, found)  # the relevance is judged by the sentences
