@@ -29,6 +29,7 @@ _NEVER_SHOWN = (
 )
 # fmt: on
 HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)  # a style
+_VALUE = re.compile(r"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d")  # a number that is no year: no head has one
 _MAX_TERM = 120  # characters of what stands on one line with its meaning
 _LINE_END = "\x00"  # stands for <br> until white space is collapsed
 
@@ -193,13 +194,13 @@ def _read_cells(row: Any) -> list[str]:
 
 def _tells_terms(table: Any, rows: list[list[str]]) -> bool:
     """Tell if a table without heads has a term and its meaning in each row, as the lists of DocBook and
-    AsciiDoc may be set.
+    AsciiDoc may be set; or a name and its value ("Christmas Day", "December 25"), the first row too.
     """
     if any(cell.tag == "th" or cell.get("role") == "head" for cell in table.iter(*_CELLS)):
         return False
     if not rows or not all(len(cells) == 2 and 0 < len(cells[0]) <= _MAX_TERM for cells in rows):
         return False
-    return any(is_sentence(meaning) for _, meaning in rows)
+    return _VALUE.search(rows[0][1]) is not None or any(is_sentence(meaning) for _, meaning in rows)
 
 
 def _split_item(item: Any) -> Iterator[Any]:

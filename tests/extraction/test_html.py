@@ -219,6 +219,19 @@ def test_a_term_stands_on_one_line_with_its_meaning(page: str) -> None:
     assert [block.kind for block in found.blocks] == ["list"]
 
 
+@pytest.mark.parametrize(
+    ("first", "text"),
+    [
+        (("New Year", "January 1"), "- New Year: January 1\n- Christmas Day: December 25"),
+        (("Holiday", "In 2024"), "Holiday | In 2024\nChristmas Day | December 25"),
+    ],
+)
+def test_a_first_row_with_a_value_is_no_head(first: tuple[str, str], text: str) -> None:
+    rows = [first, ("Christmas Day", "December 25")]
+    cells = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
+    assert read_html(f"<html><body><table>{cells}</table></body></html>".encode()).text == text
+
+
 def test_a_question_keeps_a_line_of_its_own() -> None:
     page = "<dl><dt>What should I put in user.name?</dt><dd>Your own name.</dd></dl>"
     found = read_html(f"<html><body>{page}</body></html>".encode())
