@@ -384,7 +384,7 @@ class _BlockWalk:
             self._headings.enter(term.text, words & self._asked, term.indent)
         elif parent := find_parent_item(self._block.content, unit.start, unit.end):
             self._headings.enter_item(parent.text, asked, parent.indent)
-        elif naming:
+        elif naming and not self._is_within_item(line):
             tells = is_title and unit.words and length <= LONGEST_HEADING
             self._headings.enter(text if tells else above, asked)
         if naming or (not unit.complete and length <= LONGEST_TERM and ":" not in text):
@@ -404,6 +404,12 @@ class _BlockWalk:
             self._item,
             above,
         )
+
+    def _is_within_item(self, line: int) -> bool:
+        """Tell whether it stands in an item of a list, but does not begin it: what is asked there is no
+        heading of the items behind it.
+        """
+        return self._item < self._place and _LISTED.match(self._block.content, line + 1) is not None
 
     def _code(self, written: str) -> int:
         """Count its lines between two fences."""

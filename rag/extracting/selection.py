@@ -133,9 +133,14 @@ def _with_what_it_needs(
     return said
 
 
-def options_of(question: str, context: Context, weights: Traits = WEIGHTS) -> list[Option]:
-    """Return the sentences that may answer, the likeliest first."""
-    return _options(question, context, candidates_of(question, context), weights)
+def options_of(
+    question: str,
+    context: Context,
+    weights: Traits = WEIGHTS,
+    candidates: list[AnswerCandidate] | None = None,
+) -> list[Option]:
+    """Return the sentences that may answer, the likeliest first. candidates: of the context, if at hand."""
+    return _options(question, context, candidates or candidates_of(question, context), weights)
 
 
 def _options(

@@ -14,7 +14,7 @@ from rag.citations import without_markers
 from rag.citations.folding import LINK_TARGET
 from rag.context.fitting import assemble
 from rag.context.selection import distinct, most_relevant, says
-from rag.extracting.candidates import AnswerCandidate
+from rag.extracting.candidates import AnswerCandidate, candidates_of
 from rag.extracting.headings import identifiers_in
 from rag.extracting.rows import CellTold, cells_told, rows_said, say_cells
 from rag.extracting.selection import MOST, MOST_WORDS, NEARLY, NOT_READ, choose, options_of, weights_for
@@ -42,6 +42,8 @@ MOST_READ = 8  # of the likeliest sentences...
 MOST_CELLS, MOST_OF_ROW = 16, 8  # of rows of figures that are read for a question, and of one of them
 UNREAD = -20.0  # a logit, of a row without a cell that could answer
 LONG_ROW, MOST_TOLD = 16, 6  # cells of a row that is not said whole; those that are where none is asked for
+LONGEST_LINE = 12  # words of a line that is read with those beside it...
+BETTER_WITH = 0.5  # ...and is told with one of them where it reads so much better
 MOST_BELOW = 2  # ...and of others below a heading that has an identifier of the question
 MOST_OF_HALF, MOST_WORDS_OF_HALF = 2, 60  # said of each of two things that a question is of
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
@@ -136,7 +138,7 @@ class ExtractiveSynthesizer:
         A row of figures is read when it would be said first, cell by cell: "North: The steps are 94." Its
         best cell tells whether it answers. Such a reading is returned only where it is too low.
         """
-        readings = await self.read(question, context, scale)
+        readings, told = await self._read(question, context, scale)
         chosen = _chosen(question, context, readings)
         if scale is not ENGLISH:
             return chosen, readings
@@ -158,28 +160,48 @@ class ExtractiveSynthesizer:
                 ], readings
             readings = {**readings, row: best}
             chosen = _chosen(question, context, readings)
-        return chosen, readings
+        said = [told.get(one, one) for one in chosen]
+        return said, {**readings, **{one: readings[was] for one, was in zip(said, chosen) if was in readings}}
 
     async def read(
         self, question: Question, context: Context, scale: Scale
     ) -> Mapping[AnswerCandidate, float]:
         """Read the likeliest sentences; none where that cannot be done now."""
+        readings, _ = await self._read(question, context, scale)
+        return readings
+
+    async def _read(
+        self, question: Question, context: Context, scale: Scale
+    ) -> tuple[Mapping[AnswerCandidate, float], Mapping[AnswerCandidate, AnswerCandidate]]:
+        """Return the readings of the likeliest sentences, and how those of them are told that are lines.
+
+        A line without an end is read alone, with the line before it and with the one behind it: a title
+        stands below a name, a date below what it is the date of. It is told as it reads best.
+        """
         if self._reader is None:
-            return NOT_READ
-        options = options_of(_sought(question, context), context, weights_for(question.text, context))
+            return NOT_READ, {}
+        every = candidates_of(_sought(question, context), context)
+        options = options_of(_sought(question, context), context, weights_for(question.text, context), every)
         candidates = [one.candidate for one in options if not _has_figures(one.candidate, context)]
         named = identifiers_in(question.text)
         below = [one for one in candidates[MOST_READ:] if not named.isdisjoint(identifiers_in(one.heading))]
-        told = [*candidates[:MOST_READ], *below[:MOST_BELOW]]
+        likeliest = [*candidates[:MOST_READ], *below[:MOST_BELOW]]
         english = scale is ENGLISH
-        texts = [_to_read(one, english=english) for one in told]
-        passages = [context.passages[one.unit.passage] for one in told]
-        pairs = [
-            Pair(_asked_of(passage, question, text, context.named) if english else question.text, text)
-            for passage, text in zip(passages, texts, strict=True)
-        ]
+        versions = [(one, version) for one in likeliest for version in (one, *_with_lines_beside(one, every))]
+        pairs = []
+        for _, version in versions:
+            text, passage = _to_read(version, english=english), context.passages[version.unit.passage]
+            asked = _asked_of(passage, question, text, context.named) if english else question.text
+            pairs.append(Pair(asked, text))
         logits = await self._reader.read(question, pairs, english=english)
-        return dict(zip(told, logits, strict=True)) if logits else NOT_READ
+        if not logits:
+            return NOT_READ, {}
+        readings: dict[AnswerCandidate, float] = {}
+        told: dict[AnswerCandidate, AnswerCandidate] = {}
+        for (one, version), logit in zip(versions, logits, strict=True):
+            if one not in readings or logit > readings[one] + BETTER_WITH:
+                readings[one], told[one] = logit, version
+        return readings, told
 
     async def _read_cells(
         self,
@@ -217,9 +239,35 @@ def _with_best(
     return row._replace(text=say_cells(sought, block, row.unit.start, places))
 
 
+def _with_lines_beside(
+    one: AnswerCandidate, candidates: Sequence[AnswerCandidate]
+) -> Iterator[AnswerCandidate]:
+    """Yield a line with the one before it and with the one behind it, as far as these are lines, too."""
+    if not _is_line(one):
+        return
+    beside = {
+        other.place - one.place: other
+        for other in candidates
+        if other.number == one.number and abs(other.place - one.place) == 1 and _is_line(other)
+    }
+    for first, second in ((beside.get(-1), one), (one, beside.get(1))):
+        if first and second:
+            yield one._replace(text=f"{first.text} {second.text}")
+
+
+def _is_line(one: AnswerCandidate) -> bool:
+    short = one.length <= LONGEST_LINE and not one.text.endswith(("?", "？"))
+    return short and one.worded and not (one.unit.complete or one.is_row or one.code or CELLS in one.text)
+
+
 def _to_read(one: AnswerCandidate, *, english: bool) -> str:
-    text = _without_bars(one.text)
-    return below_heading(one.heading, tell_field(text) if english else text)
+    text = _without_targets(_without_bars(one.text))
+    return below_heading(_without_targets(one.heading), tell_field(text) if english else text)
+
+
+def _without_targets(text: str) -> str:
+    """Return a text in Markdown without the addresses of its links."""
+    return _LINK.sub(r"\1", text)
 
 
 def _has_figures(one: AnswerCandidate, context: Context) -> bool:
@@ -309,7 +357,7 @@ def _said(text: str, numbered: bool) -> str:
     cut what has no end.
     """
     sign = _SIGN.match(text) or (None if numbered else _NUMBER.match(text))
-    said = _LINK.sub(r"\1", _FENCE.sub("", text[sign.end() :] if sign else text))
+    said = _without_targets(_FENCE.sub("", text[sign.end() :] if sign else text))
     said = CELLS.join(split_row(said)) if said.startswith("| ") else said  # without the outer bars
     words = without_note(without_markers(said)).split()
     return " ".join(words[:MAX_WORDS])[:MAX_CHARS].rstrip()
