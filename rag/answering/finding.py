@@ -66,16 +66,14 @@ class PassageFinder:
     """Finds the passages of a question, and judges them.
 
     assess: fills `relevance` of every passage from the question, the retrieval and the model's calibration.
-    reading: what may read the passages of each of two things.
     """
 
-    def __init__(
-        self, retriever: Retriever, reranker: Reranker, assess: Assess, reading: Reading | None
-    ) -> None:
+    def __init__(self, retriever: Retriever, reranker: Reranker, assess: Assess) -> None:
         self._retriever, self._reranker, self._assess = retriever, reranker, assess
-        self._reading = reading
 
-    async def find(self, question: Question, stages: StageTimes, *, further: bool) -> FoundPassages:
+    async def find(
+        self, question: Question, stages: StageTimes, *, further: bool, reading: Reading | None = None
+    ) -> FoundPassages:
         """Find the question's passages.
 
         Where it is of two things, search for each as well, and use that if both are found: in different
@@ -83,7 +81,8 @@ class PassageFinder:
         names both, this is tried if it finds nothing by itself, or where they are what two documents are
         about: there one that is found is told alone.
 
-        further: whether passages may be shown that do not reach the threshold by themselves.
+        further: whether passages may be shown that do not reach the threshold by themselves. reading: what
+        reads the passages of each of two things.
         """
         found, judged = await self._judge_passages(question, stages)
         two = None if question.mode == "exact" else comparison_in(question.text)
@@ -95,7 +94,9 @@ class PassageFinder:
             whole = await self._find_whole(question, found, judged, stages)
             if whole.enough:
                 return whole
-        both = await self._find_both(question, two, judged, named=named, further=further)
+        asked = [replace(question, text=half, rewrite=False) for half in two.halves]
+        halves = await asyncio.gather(*(self._find_half(half, reading) for half in asked))
+        both = _found_for_both(question, two, judged, halves, named=named, further=further)
         if both is not None:
             return both
         if two.compared:
@@ -106,32 +107,6 @@ class PassageFinder:
         self, question: Question, found: Retrieval, judged: Retrieval, stages: StageTimes
     ) -> FoundPassages:
         return FoundPassages.of(question, *await self._look_within_named(question, found, judged, stages))
-
-    async def _find_both(
-        self, question: Question, two: Comparison, judged: Retrieval, *, named: bool, further: bool
-    ) -> FoundPassages | None:
-        """Search for each of two things; None where not enough is found. named: whether each is what another
-        document is about: there one that is found is told alone.
-        """
-        asked = [replace(question, text=half, rewrite=False) for half in two.halves]
-        halves = await asyncio.gather(*map(self._find_half, asked))
-        if two.bare:
-            halves = [as_sure_as_together(half) for half in halves]
-        sure = together if further else most_relevant
-        found_for = [sure(half.passages) >= question.min_relevance for half in halves]
-        apart = named or two.asks_twice or stand_apart(halves)
-        enough = all(found_for) or (named and not two.compared and any(found_for))
-        if not enough or not (apart or (further and two.compared)):
-            return None
-        among = replace(judged, passages=()) if named else judged
-        merged = merge_halves(among, halves, question.min_relevance)
-        both = FoundPassages.of(question, merged, merged)._replace(enough=True)
-        if not apart:
-            return both
-        told = tell_apart(two, halves, question.min_relevance)
-        return both._replace(
-            halves=tuple(half for half, is_found in zip(told, found_for, strict=True) if is_found)
-        )
 
     async def _names_two_documents(self, question: Question, two: Comparison, judged: Retrieval) -> bool:
         """Return whether each of two things is what another document is about."""
@@ -151,14 +126,12 @@ class PassageFinder:
         )
         return one is not None and other is not None and one.ids.isdisjoint(other.ids)
 
-    async def _find_half(self, question: Question) -> Retrieval:
+    async def _find_half(self, question: Question, reading: Reading | None) -> Retrieval:
         """Return what is found for one of two things, as for a question by itself."""
         stages = StageTimes()
         found, judged = await self._judge_passages(question, stages)
         _, judged = await self._look_within_named(question, found, judged, stages)
-        if judged.passages and self._reading is not None:
-            return await self._reading.read_passages(question, judged)
-        return judged
+        return await reading.read_passages(question, judged) if judged.passages and reading else judged
 
     async def _look_within_named(
         self, question: Question, found: Retrieval, judged: Retrieval, stages: StageTimes
@@ -227,3 +200,36 @@ class PassageFinder:
         if question.reranked:
             return await self._reranker.rerank(question, found)
         return with_sentences(question.text, found)  # the relevance is judged by the sentences
+
+
+def _found_for_both(
+    question: Question,
+    two: Comparison,
+    whole: Retrieval,
+    halves: Sequence[Retrieval],
+    *,
+    named: bool,
+    further: bool,
+) -> FoundPassages | None:
+    """Return what was found for each of two things together; None where that is not enough.
+
+    whole: what was found for the question. named: whether each thing is what another document is about:
+    there one that is found is told alone.
+    """
+    if two.bare:
+        halves = [as_sure_as_together(half) for half in halves]
+    sure = together if further else most_relevant
+    found_for = [sure(half.passages) >= question.min_relevance for half in halves]
+    apart = named or two.asks_twice or stand_apart(halves)
+    enough = all(found_for) or (named and not two.compared and any(found_for))
+    if not enough or not (apart or (further and two.compared)):
+        return None
+    among = replace(whole, passages=()) if named else whole
+    merged = merge_halves(among, halves, question.min_relevance)
+    both = FoundPassages.of(question, merged, merged)._replace(enough=True)
+    if not apart:
+        return both
+    told = tell_apart(two, halves, question.min_relevance)
+    return both._replace(
+        halves=tuple(half for half, is_found in zip(told, found_for, strict=True) if is_found)
+    )

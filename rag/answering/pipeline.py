@@ -55,8 +55,8 @@ class Pipeline:
     ) -> None:
         self._verified_only = verified_only
         self._retriever, self._synthesizer, self._judge = retriever, synthesizer, judge
-        reading = synthesizer if can(synthesizer, Reading) else None
-        self._finder = PassageFinder(retriever, reranker, assess, reading)
+        self._reading = synthesizer if can(synthesizer, Reading) else None
+        self._finder = PassageFinder(retriever, reranker, assess)
         neighbours = retriever if can(retriever, Completing) else None
         self._contexts = contexts or ContextMaker(beside=neighbours)
 
@@ -195,9 +195,10 @@ class Pipeline:
     async def _prepare_as_asked(self, question: Question) -> "_PreparedQuestion":
         stages = StageTimes()
         async with within_deadline(question.deadline, search_timeout):
-            found = await self._finder.find(question, stages, further=self._may_look_further(question))
-            if found.judged.passages and not found.halves and can(self._synthesizer, Reading):
-                reading = self._synthesizer.read_passages(question, found.judged)
+            further = self._may_look_further(question)
+            found = await self._finder.find(question, stages, further=further, reading=self._reading)
+            if found.judged.passages and not found.halves and self._reading:
+                reading = self._reading.read_passages(question, found.judged)
                 found = found.judged_anew(question, await stages.of("relevance", reading))
             room, version = self._prompt_needs(question)
             making = self._contexts.context(
