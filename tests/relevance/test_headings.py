@@ -64,6 +64,11 @@ def test_an_answer_in_a_list_of_questions_stands_below_its_question() -> None:
     assert headings["Ninety days."] == "How long does a password hold?"
 
 
+def test_what_an_item_asks_within_is_no_heading_of_the_next_one() -> None:
+    items = "1. You may speak elsewhere. Is somebody paying you for it? That is fine.\n2. A shop is fine.\n"
+    assert set(headings_of(items).values()) == {""}
+
+
 def test_a_line_that_only_wraps_is_no_term() -> None:
     entry = (
         "Brandt, A. and Holm, B. (1999). The age of passwords and of what\n"

@@ -105,6 +105,21 @@ def test_a_sentence_is_read_below_the_term_that_it_explains(question: str, told:
     assert told in answer(ask_of(question), MANUAL, reader=reading())
 
 
+SIGNED = "The report was signed by these persons.\n\nLea Brandt\nChief Financial Officer\nMay 4, 2022\n"
+
+
+def test_a_line_is_said_with_the_one_beside_it_that_makes_it_an_answer() -> None:
+    told = answer(ask_of("Who is the chief financial officer?"), SIGNED, reader=reading())
+    assert told == "Lea Brandt Chief Financial Officer [1]"
+
+
+def test_a_link_is_read_without_its_address() -> None:
+    address = "https://towers.example.org/individuals-and-families/who-paid/and-why/forms-for-visitors?page=2"
+    text = f"[The belfry of Ghent]({address}) is 91 metres tall."
+    told = answer(ask_of("How tall is the belfry of Ghent?"), text, reader=reading())
+    assert told == "The belfry of Ghent is 91 metres tall [1]."
+
+
 WORKFORCE = "As of May 31, 2022, we employed approximately 143,000 full-time employees."
 
 
