@@ -160,8 +160,8 @@ class ExtractiveSynthesizer:
                 ], readings
             readings = {**readings, row: best}
             chosen = _chosen(question, context, readings)
-        said = [told.get(one, one) for one in chosen]
-        return said, {**readings, **{one: readings[was] for one, was in zip(said, chosen) if was in readings}}
+        of_told = {version: readings[one] for one, version in told.items()}
+        return [told.get(one, one) for one in chosen], {**readings, **of_told}
 
     async def read(
         self, question: Question, context: Context, scale: Scale
