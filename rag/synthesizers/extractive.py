@@ -42,6 +42,9 @@ MOST_READ = 8  # of the likeliest sentences...
 MOST_CELLS, MOST_OF_ROW = 16, 8  # of rows of figures that are read for a question, and of one of them
 UNREAD = -20.0  # a logit, of a row without a cell that could answer
 LONG_ROW, MOST_TOLD = 16, 6  # cells of a row that is not said whole; those that are where none is asked for
+LEAST_OF_NAMED = (
+    0.05  # relevance of a document that is named, where a sentence of it is read: it is about that
+)
 LONGEST_LINE = 12  # words of a line that is read with those beside it...
 BETTER_WITH = 0.5  # ...and is told with one of them where it reads so much better
 MOST_BELOW = 2  # ...and of others below a heading that has an identifier of the question
@@ -104,7 +107,9 @@ class ExtractiveSynthesizer:
         raised: dict[UUID, float] = {}
         for one, reading in (await self.read(question, context, scale)).items():
             passage = context.passages[one.unit.passage]
-            relevance = logistic(weights.logit(passage.relevance, reading))
+            of_named = found.named is not None and passage.document_id in found.named.ids
+            known = max(passage.relevance, LEAST_OF_NAMED) if of_named else passage.relevance
+            relevance = logistic(weights.logit(known, reading))
             if 0 < passage.relevance < least and (relevance >= least or best < least):
                 raised[passage.chunk_id] = max(relevance, raised.get(passage.chunk_id, passage.relevance))
         passages = (one._replace(relevance=raised.get(one.chunk_id, one.relevance)) for one in found.passages)

@@ -123,9 +123,12 @@ def test_a_link_is_read_without_its_address() -> None:
 WORKFORCE = "As of May 31, 2022, we employed approximately 143,000 full-time employees."
 
 
-def test_a_document_that_says_we_is_read_as_what_it_is_named_after() -> None:
-    """Its sentences do not say the name: read beside it, they are of somebody else."""
-    own, other = (canned_passage(n, WORKFORCE, relevance=0.6) for n in (1, 2))
+@pytest.mark.parametrize("relevance", [0.6, 0.0001])
+def test_a_document_that_says_we_is_read_as_what_it_is_named_after(relevance: float) -> None:
+    """Its sentences do not say the name: read beside it, they are of somebody else. Few of them share a word
+    with what is asked, but all are about that name.
+    """
+    own, other = (canned_passage(n, WORKFORCE, relevance=relevance) for n in (1, 2))
     oracle = NamedDocuments(
         frozenset({own.document_id}), frozenset({"oracl"}), "How many people does employ?"
     )
