@@ -46,7 +46,7 @@ LEAST_OF_NAMED = (
     0.05  # relevance of a document that is named, where a sentence of it is read: it is about that
 )
 LONGEST_LINE = 12  # words of a line that is read with those beside it...
-BETTER_WITH = 0.5  # ...and is told with one of them where it reads so much better
+SURE_WITH = 0.0  # ...and is told with one of them where that reads better than alone, and than this
 MOST_BELOW = 2  # ...and of others below a heading that has an identifier of the question
 MOST_OF_HALF, MOST_WORDS_OF_HALF = 2, 60  # said of each of two things that a question is of
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
@@ -204,7 +204,7 @@ class ExtractiveSynthesizer:
         readings: dict[AnswerCandidate, float] = {}
         told: dict[AnswerCandidate, AnswerCandidate] = {}
         for (one, version), logit in zip(versions, logits, strict=True):
-            if one not in readings or logit > readings[one] + BETTER_WITH:
+            if one not in readings or logit > max(readings[one], SURE_WITH):
                 readings[one], told[one] = logit, version
         return readings, told
 
@@ -261,8 +261,14 @@ def _with_lines_beside(
 
 
 def _is_line(one: AnswerCandidate) -> bool:
-    short = one.length <= LONGEST_LINE and not one.text.endswith(("?", "？"))
-    return short and one.worded and not (one.unit.complete or one.is_row or one.code or CELLS in one.text)
+    if (
+        one.length > LONGEST_LINE
+        or not one.worded
+        or one.text.startswith("#")
+        or one.text.endswith(("?", "？"))
+    ):
+        return False
+    return not (one.unit.complete or one.is_row or one.code or CELLS in one.text)
 
 
 def _to_read(one: AnswerCandidate, *, english: bool) -> str:
