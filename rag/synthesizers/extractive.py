@@ -42,11 +42,10 @@ MOST_READ = 8  # of the likeliest sentences...
 MOST_CELLS, MOST_OF_ROW = 16, 8  # of rows of figures that are read for a question, and of one of them
 UNREAD = -20.0  # a logit, of a row without a cell that could answer
 LONG_ROW, MOST_TOLD = 16, 6  # cells of a row that is not said whole; those that are where none is asked for
-LEAST_OF_NAMED = (
-    0.05  # relevance of a document that is named, where a sentence of it is read: it is about that
-)
+LEAST_OF_NAMED = 0.05  # relevance of what is read of a document that is named: it is about that
 LONGEST_LINE = 12  # words of a line that is read with those beside it...
 SURE_WITH = 0.0  # ...and is told with one of them where that reads better than alone, and than this
+MOST_PAIRS = 16  # with these
 MOST_BELOW = 2  # ...and of others below a heading that has an identifier of the question
 MOST_OF_HALF, MOST_WORDS_OF_HALF = 2, 60  # said of each of two things that a question is of
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
@@ -181,7 +180,7 @@ class ExtractiveSynthesizer:
         """Return the readings of the likeliest sentences, and how those of them are told that are lines.
 
         A line without an end is read alone, with the line before it and with the one behind it: a title
-        stands below a name, a date below what it is the date of. It is told as it reads best.
+        stands below a name, a date below what it is the date of. It is told as it surely answers.
         """
         if self._reader is None:
             return NOT_READ, {}
@@ -192,7 +191,8 @@ class ExtractiveSynthesizer:
         below = [one for one in candidates[MOST_READ:] if not named.isdisjoint(identifiers_in(one.heading))]
         likeliest = [*candidates[:MOST_READ], *below[:MOST_BELOW]]
         english = scale is ENGLISH
-        versions = [(one, version) for one in likeliest for version in (one, *_with_lines_beside(one, every))]
+        beside = [(one, version) for one in likeliest for version in _with_lines_beside(one, every)]
+        versions = [*zip(likeliest, likeliest, strict=True), *beside][:MOST_PAIRS]
         pairs = []
         for _, version in versions:
             text, passage = _to_read(version, english=english), context.passages[version.unit.passage]
@@ -261,14 +261,9 @@ def _with_lines_beside(
 
 
 def _is_line(one: AnswerCandidate) -> bool:
-    if (
-        one.length > LONGEST_LINE
-        or not one.worded
-        or one.text.startswith("#")
-        or one.text.endswith(("?", "？"))
-    ):
+    if one.unit.complete or one.is_row or one.code or not one.worded or one.length > LONGEST_LINE:
         return False
-    return not (one.unit.complete or one.is_row or one.code or CELLS in one.text)
+    return not (CELLS in one.text or one.text.startswith("#") or one.text.endswith(("?", "？")))
 
 
 def _to_read(one: AnswerCandidate, *, english: bool) -> str:
