@@ -78,7 +78,8 @@ def test_f19_retry_after_is_honoured(stack: Stack, provider: Provider) -> None:
     ingest(stack.client, facts_pdf(10))
     provider.rule("status", status=503, retry_after_s=2, times=1, on="embeddings")
     embed(stack.client)
-    first, second = provider.calls("embeddings")
+    # A server that has just started tries its embedder, with one text.
+    first, second = (call for call in provider.calls("embeddings") if len(call.texts) > 1)
     assert second.at - first.at >= 2
     embedded_well(stack)
 
