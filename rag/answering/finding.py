@@ -96,7 +96,7 @@ class PassageFinder:
                 return whole
         asked = [replace(question, text=half, rewrite=False) for half in two.halves]
         halves = await asyncio.gather(*(self._find_half(half, reading) for half in asked))
-        both = _found_for_both(question, two, judged, halves, named=named, further=further)
+        both = _combine_halves(question, two, judged, halves, named=named, further=further)
         if both is not None:
             return both
         if two.compared:
@@ -202,7 +202,7 @@ class PassageFinder:
         return with_sentences(question.text, found)  # the relevance is judged by the sentences
 
 
-def _found_for_both(
+def _combine_halves(
     question: Question,
     two: Comparison,
     whole: Retrieval,

@@ -125,7 +125,7 @@ class ExtractiveSynthesizer:
         """Return the sentences to say; none where the likeliest one reads as no answer."""
         scale = _scale(question, context) if self._reader else None
         if scale is None:
-            return _chosen(question, context)
+            return _choose_sentences(question, context)
         chosen, readings = await self.choose_read(question, context, scale)
         reading = readings.get(chosen[0]) if chosen else None
         if reading is not None:
@@ -143,7 +143,7 @@ class ExtractiveSynthesizer:
         best cell tells whether it answers. Such a reading is returned only where it is too low.
         """
         readings, told = await self._read(question, context, scale)
-        chosen = _chosen(question, context, readings)
+        chosen = _choose_sentences(question, context, readings)
         if scale is not ENGLISH:
             return chosen, readings
         left = MOST_CELLS
@@ -163,7 +163,7 @@ class ExtractiveSynthesizer:
                     *chosen[1:],
                 ], readings
             readings = {**readings, row: best}
-            chosen = _chosen(question, context, readings)
+            chosen = _choose_sentences(question, context, readings)
         of_told = {version: readings[one] for one, version in told.items()}
         return [told.get(one, one) for one in chosen], {**readings, **of_told}
 
@@ -302,7 +302,7 @@ def _half_of(question: Question, context: Context, half: Half) -> tuple[Question
     return replace(question, text=half.text), context
 
 
-def _chosen(
+def _choose_sentences(
     question: Question, context: Context, readings: Mapping[AnswerCandidate, float] = NOT_READ
 ) -> Sequence[AnswerCandidate]:
     most, words = (MOST_OF_HALF, MOST_WORDS_OF_HALF) if context.halves else (MOST, MOST_WORDS)
