@@ -69,7 +69,7 @@ class Environment(BaseSettings):
     ollama_keep_alive: Annotated[str, AfterValidator(values.duration)] = "30m"
     knowlex_llm_timeout_seconds: Seconds = 10.0
     knowlex_relevance_threshold: Probability = 0.8
-    knowlex_context_floor: Probability = 0.05
+    knowlex_context_floor: Probability = 0.01
     knowlex_verification: Literal["inform", "strict"] = "inform"
     knowlex_answer_timeout_seconds: Seconds | None = None
     knowlex_context_tokens: Annotated[int, Field(ge=500, le=100_000)] = 4000

@@ -80,7 +80,10 @@ _STOP = frozenset(
 
 
 class ReadPair(NamedTuple):
-    """start, end: of the answer in the window, -1 where there is none. kind: how the pair was made."""
+    """start, end: of the answer in the window, -1 where there is none. kind: how the pair was made.
+
+    english: both; else it is read with the whole vocabulary of the base, as the product does.
+    """
 
     question: str
     window: str
@@ -88,6 +91,7 @@ class ReadPair(NamedTuple):
     end: int
     answers: bool
     kind: str
+    english: bool = True
 
 
 class Pairs(NamedTuple):
@@ -139,30 +143,33 @@ def read_written(paths: Sequence[Path], *, headed: bool) -> Pairs:
 def read_groups(paths: Sequence[Path], seed: int = 5) -> Pairs:
     """Read questions with six sentences of a document, or the cells of a table: see WRITTEN.md beside this.
 
-    A question is asked as the product asks it beside a sentence: keywords as a question, and mostly with "it"
-    for a name that the sentence does not say. seed: of what is taken for a pass: `BESIDE` of what does not
-    answer, with headings mostly.
+    A question is asked as the product asks it beside a sentence: in English keywords as a question, and
+    mostly with "it" for a name that the sentence does not say. seed: of what is taken for a pass: `BESIDE`
+    of what does not answer, with headings mostly.
     """
     rng, pairs = random.Random(seed), Pairs([], [])
     for row in chain.from_iterable(map(_rows, paths)):
+        english = row.get("english", True)
         for asked, right, arguable in row["questions"]:
             told = list(_told(row, rng))
             wrong = [place for place, _ in told if place not in right and place not in arguable]
             taken = {*map(_key, right), *map(_key, rng.sample(wrong, min(BESIDE, len(wrong))))}
             into = pairs.unseen if row["unseen"] else pairs.learnt
             kind = "group" if right else "group, silent"
+            kind += "" if english else ", other languages"
             for place, text in told:
                 if _key(place) in taken:
-                    question = ask_beside(asked, row["name"], text, pronoun=rng.random() < PRONOUN)
-                    into.append(ReadPair(question, text, -1, -1, place in right, kind))
+                    pronoun = english and rng.random() < PRONOUN
+                    question = ask_beside(asked, row["name"], text, pronoun=pronoun) if english else asked
+                    into.append(ReadPair(question, text, -1, -1, place in right, kind, english))
     return pairs
 
 
 def _told(row: dict, rng: random.Random) -> Iterator[tuple[int | list[int], str]]:
     """Yield where each sentence or cell of a group stands, and what is read of it."""
-    bare = rng.random() < BARE
+    bare, tell = rng.random() < BARE, tell_field if row.get("english", True) else str
     for number, one in enumerate(row.get("sentences", ())):
-        yield number, below_heading("" if bare else one["heading"], tell_field(one["text"]))
+        yield number, below_heading("" if bare else one["heading"], tell(one["text"]))
     for number, (name, *cells) in enumerate(row.get("rows", ())):
         name = name if bare else below_heading(row["title"], name)
         for column, (label, cell) in enumerate(zip(row["columns"], cells, strict=False), start=1):

@@ -12,9 +12,11 @@ import random
 import shutil
 import time
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import torch
 import torch.distributed
 import torch.multiprocessing
@@ -25,8 +27,9 @@ from torch.nn import functional
 from transformers import AutoModel, AutoTokenizer
 
 from benchmarks.reading.pairs import ReadPair, read_groups, read_pairs, read_written
+from embeddings.multilingual_wheel import E5_DIMENSIONS, dequantize
 from rag.relevance.fitting import area_under_curve
-from rag.synthesizers.reader_model import GRAPH, TOKENIZER, WORDS
+from rag.synthesizers.reader_model import GRAPH, TOKENIZER, WORDS, whole_vocabulary
 
 MAX_TOKENS, BATCH_TOKENS, POOL = 256, 3000, 1024
 RATE, WARM_UP, DECAY = 1.5e-4, 0.05, 0.01
@@ -51,12 +54,8 @@ class Reader(nn.Module):
         nn.init.normal_(self.head.weight, std=0.02)
         nn.init.zeros_(self.head.bias)
 
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        found = self.enc(
-            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
-        ).last_hidden_state
+    def forward(self, attention_mask: Tensor, **tokens: Tensor) -> tuple[Tensor, Tensor]:
+        found = self.enc(attention_mask=attention_mask, **tokens).last_hidden_state
         mask = attention_mask.unsqueeze(-1).to(found.dtype)
         return self.answers(found, (found * mask).sum(1) / mask.sum(1)), self.span(found)
 
@@ -71,8 +70,11 @@ def batches(pairs: Sequence[ReadPair], tokenizer: AutoTokenizer, rng: random.Ran
         lengths = [len(pair.question) + len(pair.window) + rng.random() * 24 for pair in pool]
         batch: list[ReadPair] = []
         made: list[list[ReadPair]] = []
-        for place in sorted(range(len(pool)), key=lengths.__getitem__):
-            if batch and (len(batch) + 1) * lengths[place] / 4 > BATCH_TOKENS:
+        for place in sorted(range(len(pool)), key=lambda n: (pool[n].english, lengths[n])):
+            length = lengths[place] / (4 if pool[place].english else 3)
+            if batch and (
+                pool[place].english != batch[0].english or (len(batch) + 1) * length > BATCH_TOKENS
+            ):
                 made.append(batch)
                 batch = []
             batch.append(pool[place])
@@ -82,6 +84,9 @@ def batches(pairs: Sequence[ReadPair], tokenizer: AutoTokenizer, rng: random.Ran
 
 
 def encode(pairs: Sequence[ReadPair], tokenizer: AutoTokenizer) -> dict:
+    """Return a batch. pairs: all in English, or none."""
+    if not pairs[0].english:
+        return _encode_vectors(pairs)
     tokens = tokenizer(
         [pair.question for pair in pairs],
         [pair.window for pair in pairs],
@@ -109,6 +114,29 @@ def encode(pairs: Sequence[ReadPair], tokenizer: AutoTokenizer) -> dict:
         "labels": labels,
         "starts": starts,
         "ends": ends,
+    }
+
+
+def _encode_vectors(pairs: Sequence[ReadPair]) -> dict:
+    """Pairs of any language, as vectors of their words: their base's vocabulary is no part of the model."""
+    known = whole_vocabulary()
+    joined = [known.join(pair.question, pair.window) for pair in pairs]
+    joined = [(pieces[:MAX_TOKENS], kinds[:MAX_TOKENS]) for pieces, kinds in joined]
+    shape = len(pairs), max(len(pieces) for pieces, _ in joined)
+    vectors = np.zeros((*shape, E5_DIMENSIONS), np.float32)
+    types, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    for row, (pieces, kinds) in enumerate(joined):
+        vectors[row, : len(pieces)] = dequantize(known.words[np.array(pieces)])
+        types[row, : len(pieces)], mask[row, : len(pieces)] = kinds, 1
+    return {
+        "tokens": {
+            "inputs_embeds": torch.from_numpy(vectors),
+            "attention_mask": torch.from_numpy(mask),
+            "token_type_ids": torch.from_numpy(types),
+        },
+        "labels": torch.tensor([float(pair.answers) for pair in pairs]),
+        "starts": torch.full((len(pairs),), -1),
+        "ends": torch.full((len(pairs),), -1),
     }
 
 
@@ -209,8 +237,12 @@ def report(model: Reader, pairs: Sequence[ReadPair], tokenizer: AutoTokenizer) -
     """Print the area under the curve for each kind of pair that does not answer, beside those that do."""
     model.eval()
     logits: list[float] = []
-    for start in range(0, len(pairs), 32):
-        logits += model(**encode(pairs[start : start + 32], tokenizer)["tokens"])[0].tolist()
+    pairs = sorted(pairs, key=lambda pair: (pair.english, len(pair.question) + len(pair.window)))
+    for _, alike in groupby(pairs, key=lambda pair: pair.english):
+        same = list(alike)
+        for start in range(0, len(same), 32):
+            some = same[start : start + 32]
+            logits += model(**encode(some, tokenizer)["tokens"])[0].tolist()
     for kind in sorted({pair.kind for pair in pairs if not pair.answers}):
         chosen = [n for n, pair in enumerate(pairs) if pair.answers or pair.kind == kind]
         area = area_under_curve([logits[n] for n in chosen], [pairs[n].answers for n in chosen])

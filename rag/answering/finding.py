@@ -24,6 +24,7 @@ from rag.deadlines import StageTimes
 from rag.named_documents import documents_named_in, names_in
 from rag.protocols import Completing, Narrowing, Reading, Reranker, Retriever, can
 from rag.question_forms import Comparison, comparison_in
+from rag.ranking.logits import logistic, logit_of
 from rag.ranking.sentences import with_sentences
 from rag.types.context import Half, Place
 from rag.types.question import Question
@@ -31,26 +32,37 @@ from rag.types.retrieval import Passage, Retrieval, Trail
 
 log = logging.getLogger(__name__)
 WITHIN_S = 2.0  # for a second search, which an answer can do without
+# By how many logits less a passage may be relevant for a chat model to be asked, which reads for itself, and
+# declines: 0.8 becomes 0.05, where of its questions one in two can be answered if four of five can in all.
+READS_FOR_ITSELF = 4.33
 
 Assess = Callable[[str, Retrieval, Mapping[str, Any] | None], Retrieval]
 
 
 class FoundPassages(NamedTuple):
-    """The passages of a question. judged: all, in order. enough: whether an answer is worth writing.
-    halves: as `Context` has them.
+    """The passages of a question.
+
+    judged: all, in order. enough: whether an answer is worth writing. to_read: whether it is worth asking who
+    can read and decline. halves: as `Context` has them.
     """
 
     judged: Retrieval
     trail: Trail
     enough: bool
+    to_read: bool
     halves: tuple[Half, ...] = ()
 
     @classmethod
     def of(cls, question: Question, found: Retrieval, judged: Retrieval) -> "FoundPassages":
         """Choose the `top_k` best, no two of the same wording; one of them must reach the threshold."""
         best = tuple(islice(distinct(judged.passages), question.top_k))
-        enough = any(passage.relevance >= question.min_relevance for passage in best)
-        return cls(judged, Trail(found.passages, judged.passages, best), enough)
+        relevance = most_relevant(best)
+        return cls(
+            judged,
+            Trail(found.passages, judged.passages, best),
+            bool(best) and relevance >= question.min_relevance,
+            bool(best) and relevance >= least_to_read(question),
+        )
 
     def judged_anew(self, question: Question, judged: Retrieval) -> "FoundPassages":
         """Return the same passages by the relevance that they have now. What was enough for two things stays
@@ -60,6 +72,12 @@ class FoundPassages(NamedTuple):
         trail = replace(anew.trail, found=self.trail.found)
         enough = anew.enough or (self.enough and judged.named is None)
         return anew._replace(trail=trail, enough=enough, halves=self.halves)
+
+
+def least_to_read(question: Question) -> float:
+    """Return the relevance that the best passage must reach for a chat model to be asked."""
+    least = question.min_relevance
+    return logistic(logit_of(least) - READS_FOR_ITSELF) if 0 < least < 1 else least
 
 
 class PassageFinder:
@@ -81,8 +99,8 @@ class PassageFinder:
         names both, this is tried if it finds nothing by itself, or where they are what two documents are
         about: there one that is found is told alone.
 
-        further: whether passages may be shown that do not reach the threshold by themselves. reading: what
-        reads the passages of each of two things.
+        further: whether passages may be shown that do not reach the threshold by themselves, as who answers
+        reads for itself. reading: what reads the passages of each of two things.
         """
         found, judged = await self._judge_passages(question, stages)
         two = None if question.mode == "exact" else comparison_in(question.text)
@@ -100,8 +118,14 @@ class PassageFinder:
         if both is not None:
             return both
         if two.compared:
-            return FoundPassages.of(question, found, judged)
-        return whole or await self._find_whole(question, found, judged, stages)
+            whole = FoundPassages.of(question, found, judged)
+        else:
+            whole = whole or await self._find_whole(question, found, judged, stages)
+        if whole.enough or not further:
+            return whole
+        asked_less = replace(question, min_relevance=least_to_read(question))
+        both = _combine_halves(asked_less, two, judged, halves, named=named, further=further)
+        return whole if both is None else both._replace(enough=False)
 
     async def _find_whole(
         self, question: Question, found: Retrieval, judged: Retrieval, stages: StageTimes
@@ -226,7 +250,7 @@ def _combine_halves(
         return None
     among = replace(whole, passages=()) if named else whole
     merged = merge_halves(among, halves, question.min_relevance)
-    both = FoundPassages.of(question, merged, merged)._replace(enough=True)
+    both = FoundPassages.of(question, merged, merged)._replace(enough=True, to_read=True)
     if not apart:
         return both
     told = tell_apart(two, halves, question.min_relevance)

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from knowlex.base.errors import SynthesisFailed
-from rag.answering.finding import Assess, PassageFinder
+from rag.answering.finding import Assess, PassageFinder, least_to_read
 from rag.citations.checker import CheckedReply, Checker
 from rag.context.assembly import ContextMaker
 from rag.deadlines import StageTimes, search_timeout, within_deadline, writing_timeout
@@ -86,6 +86,10 @@ class Pipeline:
         )
         return result, trail
 
+    def least_relevance(self, question: Question) -> float:
+        """Return what the best passage must reach for an answer to be written."""
+        return least_to_read(question) if self._may_look_further(question) else question.min_relevance
+
     async def answer(self, question: Question) -> Answer:
         """Answer the question; "not enough information" is an answer, too.
 
@@ -102,7 +106,7 @@ class Pipeline:
         if checked.unmarked:
             reply = synthesis.text or "".join(piece for piece in synthesis.pieces if isinstance(piece, str))
             checked, more = await self._ask_for_markers(prepared, checked, reply)
-            usage = _add_usage(usage, more)
+            usage = usage.plus(more)
         return prepared.answer(checked, usage)
 
     async def stream(self, question: Question) -> AsyncGenerator[Event]:
@@ -134,7 +138,7 @@ class Pipeline:
             first = checked = await stages.of("check", checker.finish())
         if checked.unmarked:
             checked, more = await self._ask_for_markers(prepared, checked, "".join(reply))
-            usage = _add_usage(usage, more)
+            usage = usage.plus(more)
         if checked is first and checked.rest:
             yield checked.rest
         yield prepared.answer(checked, usage)
@@ -170,18 +174,19 @@ class Pipeline:
         """Find the passages and make the context: all that comes before the model.
 
         Where there is nothing relevant, the question is asked without who asks it; and where a word is one
-        letter off, as it may be meant.
+        letter off, as it may be meant. Where there is not enough then either, a chat model is asked with what
+        was found at first, if it is worth that.
         """
         async with within_deadline(question.deadline, search_timeout):
             question = await self._respell(question)
         prepared = await self._prepare_as_asked(question)
-        if prepared.context or question.mode == "exact":
+        if prepared.enough or question.mode == "exact":
             return prepared
         alone = question_without_frame(question.text)
         if alone is not None:
             question = _as_meant(question, alone)
             again = await self._prepare_as_asked(question)
-            if again.context:
+            if again.enough:
                 return again
         if not can(self._retriever, Correcting):
             return prepared
@@ -190,7 +195,7 @@ class Pipeline:
         if meant is None:
             return prepared
         again = await self._prepare_as_asked(_as_meant(question, meant))
-        return again if again.context else prepared
+        return again if again.enough else prepared
 
     async def _prepare_as_asked(self, question: Question) -> "_PreparedQuestion":
         stages = StageTimes()
@@ -201,13 +206,14 @@ class Pipeline:
                 reading = self._reading.read_passages(question, found.judged)
                 found = found.judged_anew(question, await stages.of("relevance", reading))
             room, version = self._prompt_needs(question)
-            making = self._contexts.context(
-                question, found.judged, found.trail.passages, room, enough=found.enough
-            )
+            enough = found.enough or (further and found.to_read)
+            passages = found.trail.passages
+            making = self._contexts.context(question, found.judged, passages, room, enough=enough)
             context = await stages.of("context", making)
             context = replace(context, halves=found.halves, named=found.judged.named)
+        enough = found.enough and bool(context)
         return _PreparedQuestion(
-            question, found.judged, found.trail, context, stages, version if context else ""
+            question, found.judged, found.trail, context, stages, enough, version if context else ""
         )
 
     async def _respell(self, question: Question) -> Question:
@@ -255,23 +261,16 @@ async def _next_piece(
         return await stages.of("synthesize", anext(pieces, None))
 
 
-def _add_usage(first: Usage, second: Usage) -> Usage:
-    return replace(
-        first,
-        input_tokens=first.input_tokens + second.input_tokens,
-        output_tokens=first.output_tokens + second.output_tokens,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _PreparedQuestion:
-    """A question with what was found for it."""
+    """A question with what was found for it. enough: whether that reaches the threshold."""
 
     question: Question
     judged: Retrieval
     trail: Trail
     context: Context
     stages: StageTimes
+    enough: bool
     prompt_version: str = ""
 
     def answer(self, checked: CheckedReply, usage: Usage) -> Answer:

@@ -1,7 +1,7 @@
 """What can be done with questions besides asking them (see `ask`): make, search and explain them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.conf import settings
@@ -122,9 +122,11 @@ async def explain(question: Question, chunk_id: UUID, *, access: Access) -> tupl
     if await fetch_one(_SEEN_CHUNK, asked, reader=access.reads_as) is None:
         raise NotFound(f"Chunk not found: {chunk_id}", details={"field": "explain"})
     query_counts.get().add(question.collection_ids)
-    result, trail = await build_pipeline().traced_search(question)
+    pipeline = build_pipeline()
+    result, trail = await pipeline.traced_search(question)
     facts = await component("RETRIEVER", Examiner).examine(question, chunk_id)
-    return result, explain_loss(question, chunk_id, facts, trail)
+    judged = replace(question, min_relevance=pipeline.least_relevance(question))
+    return result, explain_loss(judged, chunk_id, facts, trail)
 
 
 async def make_question(

@@ -21,6 +21,8 @@ _DENIALS = frozenset(table("negations"))
 _PRONOUNS = frozenset(table("pronouns"))
 _REACH: Mapping[str, str] = table("strong_words")
 _ALIASES: Mapping[str, str] = table("aliases")
+# It answers a question, and denies nothing by itself: "No, it has no bath" denies once.
+_SAYS_NO = re.compile(r"(?:\A|[.!?:;\n])\W*\b(no|nein|non|nee|não)(?=[,;:–—])", re.IGNORECASE)
 _OPENING = re.compile(r"(?:\A|[.!?\n])\W*(\w+)")  # the first word of a sentence
 # Polish, Japanese, Norwegian: of a country that may be called otherwise.
 _DEMONYM = re.compile(r".{2,}(?:ish|ese|ian|ean|ch)s?\Z")
@@ -127,10 +129,13 @@ def _sequence(text: str, language: str) -> list[str]:
 
 def _find_denials(text: str) -> list[re.Match[str]]:
     words = list(_WORD.finditer(text))
+    answers = {answer.start(1) for answer in _SAYS_NO.finditer(text)}
     return [
         word
         for word, following in zip_longest(words, words[1:])
-        if _denies(word[0].lower()) and not (following and following[0].lower() == "only")
+        if _denies(word[0].lower())
+        and not (following and following[0].lower() == "only")
+        and word.start() not in answers
     ]
 
 

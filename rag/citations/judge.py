@@ -8,9 +8,9 @@ cannot be told by words, so it stays unverified. See docs/citations.md.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
-from documents.text.tables import read_rows, says_row
+from documents.text.tables import is_row, read_rows, says_row, split_row
 from documents.types import TableHead
 from rag.citations.agreement import (
     agrees,
@@ -41,8 +41,10 @@ SENTENCE_WORDS = 3  # of a whole sentence with a full stop: with fewer it is a n
 NAME_WORDS = 4  # a terse answer of no more is a mere name or number
 TERSE_WORDS = 8  # fewer without a verb are an answer only together with the question
 QUESTION_WORDS = 0.6  # of a question's words in the sentence that a terse answer stands in
+LEAST_TORN, MOST_TORN = 5, 60  # letters of a name that may be torn by spaces
 QUOTE_CHARS = 12  # shorter quotes of a model prove nothing
 _FINITE = frozenset(table("finite_verbs"))
+_DIGITS = re.compile(r"\d[\d.,]*\d|\d")
 _WORD = re.compile(rf"[{UNSPACED}]|\w+(?:['’]\w+)?")
 _NO_HEADING = re.compile(r"[.!…。！｡।۔](?:[\"'”’»)]|\[[\d, –-]*\])*\Z|[:：]\s")  # its full stop, or an entry
 _FULL_STOP = re.compile(r"[.!](?:[\"'”’»)]|\[[\d, –-]*\])*\Z")
@@ -221,12 +223,31 @@ class _BlockReader:
         context says the rest of the claim, unless nothing else is measured so there.
         """
         given = self._claim.given
+        if self._stands_in_row(number):
+            return True
         if not has_number(number, "\n".join((*self._number_texts, given))):
             return False
         places = self._find_rest(number, beside=1) if number.unit else []
         if not places or any(has_number(number, text) for text in (given, *places)):
             return True
         return not has_other_number(number, places[0], f"{self._claim.text}\n{given}")
+
+    def _stands_in_row(self, number: Fact) -> bool:
+        """Tell whether a row has the number, and half of what the row is called is claimed or asked.
+
+        Text beside the table says the rest of the claim, with other numbers.
+        """
+        digits = _DIGITS.search(number.text)
+        for line in chain.from_iterable(block.content.split("\n") for block in self._blocks):
+            if digits and digits[0] in line and is_row(line) and has_number(number, line):
+                called = frozenset(stems_of(split_row(line)[0], self._language))
+                if called and 2 * len(called & self._said) >= len(called):
+                    return True
+        return False
+
+    @cached_property
+    def _said(self) -> frozenset[str]:
+        return self._stems | frozenset(stems_of(self._claim.given, self._language))
 
     @cached_property
     def _number_texts(self) -> list[str]:
@@ -240,7 +261,7 @@ class _BlockReader:
         """
         given = self._claim.given
         if not any(has_name(name, text) for text in (given, *(block.content for block in self._blocks))):
-            return False
+            return self._holds_torn(name.text)
         places = self._find_rest(name, beside=0)
         if not places or any(has_name(name, text) for text in (given, *places)) or has_pronoun(places[0]):
             return True
@@ -248,6 +269,14 @@ class _BlockReader:
             has_name(other_name, f"{self._claim.text}\n{given}")
             for other_name in names_in(places[0], self._language)
         )
+
+    def _holds_torn(self, name: str) -> bool:
+        """Tell whether the name stands in the context with spaces in it, as PDFs have them: "Pr esident"."""
+        letters = "".join(name.split())[:MOST_TORN]
+        if len(letters) < LEAST_TORN:
+            return False
+        torn = re.compile(rf"\b{' ?'.join(map(re.escape, letters))}\b", re.IGNORECASE)
+        return any(torn.search(block.content) for block in self._blocks)
 
     def _find_rest(self, fact: Fact, *, beside: int) -> list[str]:
         stems = frozenset(stems_of(fact.text, self._language))

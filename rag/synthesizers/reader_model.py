@@ -31,6 +31,12 @@ class Vocabulary(NamedTuple):
     end: int
     words: NDArray[np.uint8]
 
+    def join(self, question: str, sentence: str) -> tuple[list[int], list[int]]:
+        """Return the pieces of both, cut where they are too long, and of which of the two each is."""
+        asked = [self.begin, *self.split(question)[:MOST_OF_QUESTION], self.end]
+        told = [*self.split(sentence)[: MAX_TOKENS - len(asked) - 1], self.end]
+        return asked + told, [0] * len(asked) + [1] * len(told)
+
 
 class ReaderModel:
     """folder: `GRAPH`, and the `TOKENIZER` and `WORDS` of English. Safe for several threads.
@@ -74,12 +80,11 @@ class ReaderModel:
 
     def inputs_for(self, question: str, sentence: str, *, english: bool = True) -> dict[str, NDArray[Any]]:
         """Return what the graph takes. Raises ModelFailed."""
-        known = self._english if english else _whole_vocabulary()
-        asked = [known.begin, *known.split(question)[:MOST_OF_QUESTION], known.end]
-        told = [*known.split(sentence)[: MAX_TOKENS - len(asked) - 1], known.end]
+        known = self._english if english else whole_vocabulary()
+        pieces, kinds = known.join(question, sentence)
         return {
-            "words": dequantize(known.words[np.array(asked + told)])[None],
-            "token_type_ids": np.array([[0] * len(asked) + [1] * len(told)], dtype=np.int64),
+            "words": dequantize(known.words[np.array(pieces)])[None],
+            "token_type_ids": np.array([kinds], dtype=np.int64),
         }
 
 
@@ -96,7 +101,8 @@ def has_whole_vocabulary() -> bool:
 
 
 @cache
-def _whole_vocabulary() -> Vocabulary:
+def whole_vocabulary() -> Vocabulary:
+    """Return that of the base, for any language. Raises ModelFailed where it is not installed."""
     try:
         file = E5File.of_wheel()
     except (OSError, ValueError) as exc:

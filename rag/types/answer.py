@@ -29,6 +29,11 @@ class Usage:
     output_tokens: int = 0
     model: str = ""
 
+    def plus(self, further: "Usage") -> "Usage":
+        """Return this with the tokens of a further call of the same model."""
+        tokens = self.input_tokens + further.input_tokens, self.output_tokens + further.output_tokens
+        return Usage(*tokens, self.model)
+
 
 class Source(NamedTuple):
     """What a model names for a claim. block: its number in the prompt, from 1, unchecked. quote: the words of

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from rag.prompts import CITE_AGAIN
+from rag.prompts import CITE_AGAIN, NOT_FOUND
 from tests.answers.asking import QUESTION, Library, block_with, make_library, platform, streamed, text_of
 from tests.conftest import MakeStack, provider_env
 from tests.provider import Provider
@@ -91,6 +91,28 @@ def test_a_comparison_is_shown_both_things(claiming: Library) -> None:
     shown = " ".join(prompt_of(claiming, "/v1/query", query=query, settings={"top_k": 2}).blocks.values())
     assert "Norderney is 54 metres" in shown
     assert "Borkum is 60 metres" in shown
+
+
+LEAVE = "All team members have 38 days of leave available between June and May"
+IN_OTHER_WORDS = "how long may I be absent each year"
+
+
+def test_a_model_that_can_decline_is_asked_what_the_threshold_doubts(claiming: Library) -> None:
+    text = f"# Taking Holiday\n\nWe trust you to find the time. {LEAVE}, public holidays included.\n"
+    ingest(claiming.client, text.encode(), "holiday.md")
+    embed(claiming.client)
+    found = claiming.client.post("/v1/search", json={"query": IN_OTHER_WORDS}).json()["results"]
+    assert 0.05 < found[0]["relevance"] < 0.8
+
+    claiming.provider.says(lambda prompt: f"38 days [{block_with(prompt, LEAVE)}].")
+    asked = platform(claiming.client, IN_OTHER_WORDS).json()
+    assert (asked["reason"], asked["answer"]) == (None, "38 days [1].")
+    held = claiming.client.post("/query", json={"query": IN_OTHER_WORDS}).json()
+    assert held["metadata"]["answerSynthesized"] is False
+
+    claiming.provider.says(lambda prompt: NOT_FOUND)
+    declined = platform(claiming.client, f"{IN_OTHER_WORDS} at most").json()
+    assert declined["reason"] == "model_declined"
 
 
 def test_only_the_query_api_holds_each_passage_to_the_threshold(claiming: Library) -> None:

@@ -99,3 +99,32 @@ def test_the_facts_of_a_text_stand_in_it_as_they_are_told(text: str, found: list
     facts = facts_of(text, "en")
     assert [f"{fact.kind} {fact.text}" for fact in facts] == found
     assert all(text[fact.start : fact.end] == fact.text for fact in facts)
+
+
+def test_a_name_that_a_pdf_tears_is_not_missing() -> None:
+    text = "Chairman of the Board of Direc tors, Chief Executive Officer and Pr esident Wendell P. Weeks"
+    claim = "Wendell P. Weeks runs the company as its President."
+    assert state(claim, text) in ("supported", "unverified")
+    told = judgement_of("Edwin Sidents is Chairman of the Board and Chief Executive Officer.", text)
+    assert told.missing == ("Edwin Sidents",)
+
+
+BESIDE = "Net sales rose by $1,683 million in fiscal year 2022. They had fallen by $12 million before."
+ROWS = """In millions | 2022 | 2021
+Net sales | $ 14,544 | $ 12,861
+Cost of sales | (11,724) | (10,129)
+Gross profit | 2,820 | 2,732
+Interest | (135) | (139)
+Operating income | 1,239 | 1,321"""
+
+
+def test_a_figure_of_a_row_is_there_though_text_beside_has_others() -> None:
+    claim = "Amcor's net sales for fiscal year 2022 were $14,544 million."
+    assert not judgement_of(claim, BESIDE, ROWS).missing
+    assert judgement_of(claim.replace("14,544", "1,239"), BESIDE, ROWS).missing == ("$1,239 million",)
+
+
+def test_no_answers_a_question_and_denies_nothing_by_itself() -> None:
+    text = "restic does not have a built-in way of scheduling backups."
+    assert state("No, restic does not have a built-in way of scheduling backups.", text) == "supported"
+    assert judgement_of("No, restic has a built-in way of scheduling backups.", text).missing == ("not",)

@@ -272,8 +272,42 @@ async def test_of_two_things_compared_each_is_searched_for():
 
 
 async def test_a_thing_of_which_nothing_is_found_leaves_the_question_as_it_is():
-    answer = await compared(Answering(Alpha=0.9, Beta=0.1))
+    answer = await compared(Answering(Alpha=0.9, Beta=0.02))
     assert (answer.reason, answer.confidence) == ("below_threshold", 0.01)
+
+
+async def test_a_chat_model_is_shown_what_is_doubtful_of_one_of_two_things():
+    answer = await compared(Answering(Alpha=0.9, Beta=0.12))
+    assert {one.content for one in answer.context} == {"Alpha is true.", "Beta is true."}
+
+
+class Doubtful(Answering):
+    """A passage that is as relevant whatever is asked."""
+
+    async def retrieve(self, question: Question) -> Retrieval:
+        return Retrieval((passage(1, "Alpha is true.", relevance=self.relevance["Alpha"]),))
+
+
+@pytest.mark.parametrize(
+    ("model", "relevance", "threshold", "reason"),
+    [
+        (Reading("Alpha is true [1]."), 0.06, 0.8, None),
+        (Reading(NOT_FOUND), 0.06, 0.8, "model_declined"),
+        (Reading("Alpha is true [1]."), 0.04, 0.8, "below_threshold"),
+        (Reading("Alpha is true [1]."), 0.5, 0.99, "below_threshold"),
+        (Reading("Alpha is true [1]."), 0.99, 1.0, "below_threshold"),
+        (ExtractiveSynthesizer(), 0.7, 0.8, "below_threshold"),
+    ],
+)
+async def test_who_can_decline_is_asked_with_less(
+    model: Synthesizer, relevance: float, threshold: float, reason: str | None
+):
+    made = Pipeline(
+        Doubtful(Alpha=relevance), KeepOrder(), as_given, model, contexts=ContextMaker(floor=0.01)
+    )
+    answer = await made.answer(question("Is Alpha true?", min_relevance=threshold))
+    assert answer.reason == reason
+    assert (answer.text == "Alpha is true [1].") == (reason is None)
 
 
 @pytest.mark.parametrize(
