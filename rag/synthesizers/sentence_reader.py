@@ -28,22 +28,30 @@ MOST_CHARS = 1200  # of a sentence; the model has 512 places
 KEPT_READINGS = 256
 KEPT_QUESTIONS = 256
 LOADING_S = 10.0  # for the first reading of a process, which loads the model: half a second, or more if busy
-# By language, what a question of a fact has, and "Summarize ...", "revenue 2023", "Is it allowed?" have not.
+# By language, what a question of a fact has, and "Summarize ...", "revenue 2023" have not.
 _INTERROGATIVES = {
     "en": r"\b(?:who|whom|whose|what|when|where|which|why|how)\b",
     "de": r"\b(?:we[rmn]|wessen|was|wann|wo(?:her|hin|rin|ran|rauf|raus|rüber|durch|für|mit|nach|von|zu)?"
     r"|welche[mnrs]?|warum|weshalb|wieso|wie|wieviele?)\b",
     "es": r"\b(?:qué|quién(?:es)?|cuándo|a?dónde|cuál(?:es)?|cómo|cuánt[oa]s?)\b",
-    "zh": r"什么|甚么|谁|哪|几|多少|多[久长大高远深快重宽]|何|怎",
-    "ar": r"\b(?:ما|ماذا|من|متى|أين|كيف|كم|لماذا|أي|أية|بم|لمن)\b",
+    "zh": r"什么|甚么|什麼|甚麼|[谁誰哪几幾何怎]|多少|多[久长長大高远遠深快重宽寬]",
+    "ar": r"\b(?:ما|ماذا|مَ?ن|متى|أين|كيف|كم|لماذا|[بلف]?أي|[بلف]?أية|بم|لمن|ممن)\b",
 }
 _ASKS = {code: re.compile(words, re.IGNORECASE) for code, words in _INTERROGATIVES.items()}
 READ = frozenset(_ASKS)
-# What begins so in English is answered by a sentence that decides it.
-_YES_OR_NO = re.compile(
-    r"\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would)\b",
-    re.IGNORECASE,
-)
+# What is asked so is answered by a sentence that decides it.
+_DECIDED = {
+    "en": r"\A\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|may|might|must|shall|should|will"
+    r"|would)\b",
+    "de": r"\A\W*(?:ist|sind|war|waren|bin|hat|habe|haben|hatte|hatten|kann|können|könnte|darf|dürfen|muss"
+    r"|müssen|soll|sollen|sollte|wird|werden|wurde|wurden|will|wollen|gibt|gab|gilt|gelten|bekomme|bekommt"
+    r"|bekommen|brauche|braucht|brauchen|zahle|zahlt|zahlen|kostet|lässt|lassen|enthält|enthalten|gehört"
+    r"|gehören)\b",
+    "es": r"¿",
+    "zh": r"[吗嗎]|[么麼][？?]|是否|[能可]否|有没有|有沒有|是不是|能不能|可不可以|会不会|會不會",
+    "ar": r"\A\W*(?:هل|أ?ليس)\b",
+}
+_YES_OR_NO = {code: re.compile(words, re.IGNORECASE) for code, words in _DECIDED.items()}
 
 _COMMAND = re.compile(
     r"\W*(?:please|summari[sz]e|list|explain|describe|tell|compare|contrast|give|show|name|find|define|discuss"
@@ -191,13 +199,17 @@ def scale_for(text: str, languages: Sequence[str]) -> Scale | None:
         return None
     asked, written = set(detect_question_languages(text)), {one for one in languages if one}
     if asked | written <= {"en"}:
-        return ENGLISH if _ASKS["en"].search(text) or _YES_OR_NO.match(text) or is_keywords(text) else None
+        return ENGLISH if _asks_in("en", text) or is_keywords(text) else None
     known = (asked or written) & READ
-    if not (known and written <= READ and any(_ASKS[code].search(text) for code in known)):
+    if not (known and written <= READ and any(_asks_in(code, text) for code in known)):
         return None
     if not has_whole_vocabulary():
         return None
     return OWN if not asked or written <= asked else FOREIGN
+
+
+def _asks_in(language: str, text: str) -> bool:
+    return any(words[language].search(text) for words in (_ASKS, _YES_OR_NO))
 
 
 def answers(relevance: float, reading: float, least: float, weights: Weights) -> bool:
@@ -213,8 +225,7 @@ def answers(relevance: float, reading: float, least: float, weights: Weights) ->
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def is_keywords(text: str) -> bool:
     """Return whether a question in English is typed as keywords: "Nike net income 2021"."""
-    asks = _ASKS["en"].search(text) or _YES_OR_NO.match(text) or _COMMAND.match(text)
-    return not asks and len(text.split()) <= MOST_KEYWORDS
+    return not (_asks_in("en", text) or _COMMAND.match(text)) and len(text.split()) <= MOST_KEYWORDS
 
 
 def as_question(text: str) -> str:

@@ -52,6 +52,12 @@ async def test_a_chat_model_is_shown_the_best_down_to_the_floor():
     assert await shown(passages, asked=question(top_k=1)) == [1]
 
 
+async def test_where_none_reaches_the_floor_the_first_are_shown():
+    passages = found(0.02, 0.01, 0.0, 0.03)
+    assert await shown(passages) == [1, 2, 3]
+    assert await shown(passages, enough=False) == []
+
+
 async def test_what_reaches_the_threshold_has_the_room_first():
     passages = found(0.9, 0.3, 0.85, 0.2)
     assert await shown(passages) == [1, 3, 2, 4]

@@ -282,10 +282,15 @@ async def test_a_chat_model_is_shown_what_is_doubtful_of_one_of_two_things():
 
 
 class Doubtful(Answering):
-    """A passage that is as relevant whatever is asked."""
+    """A passage that is as relevant, and as near, whatever is asked."""
+
+    def __init__(self, relevance: float, *, distance: float | None = None, model: str = "") -> None:
+        super().__init__()
+        found = passage(1, "Alpha is true.", relevance=relevance, distance=distance)
+        self.found = Retrieval((found,), model_name=model)
 
     async def retrieve(self, question: Question) -> Retrieval:
-        return Retrieval((passage(1, "Alpha is true.", relevance=self.relevance["Alpha"]),))
+        return self.found
 
 
 @pytest.mark.parametrize(
@@ -302,12 +307,27 @@ class Doubtful(Answering):
 async def test_who_can_decline_is_asked_with_less(
     model: Synthesizer, relevance: float, threshold: float, reason: str | None
 ):
-    made = Pipeline(
-        Doubtful(Alpha=relevance), KeepOrder(), as_given, model, contexts=ContextMaker(floor=0.01)
-    )
+    made = Pipeline(Doubtful(relevance), KeepOrder(), as_given, model, contexts=ContextMaker(floor=0.01))
     answer = await made.answer(question("Is Alpha true?", min_relevance=threshold))
     assert answer.reason == reason
     assert (answer.text == "Alpha is true [1].") == (reason is None)
+
+
+@pytest.mark.parametrize(
+    ("distance", "model", "reason"),
+    [
+        (0.55, "all-MiniLM-L6-v2", None),
+        (0.65, "all-MiniLM-L6-v2", "below_threshold"),
+        (0.18, "multilingual-e5-small", "below_threshold"),
+        (0.55, "a model whose cosines are not known", "below_threshold"),
+    ],
+)
+async def test_what_is_near_in_other_words_is_asked_about(distance: float, model: str, reason: str | None):
+    retriever = Doubtful(0.0, distance=distance, model=model)
+    writer = Reading("Alpha is true [1].")
+    made = Pipeline(retriever, KeepOrder(), as_given, writer, contexts=ContextMaker(floor=0.01))
+    assert (await made.answer(question("Is Alpha true?"))).reason == reason
+    assert (await made.answer(question("Is Alpha true?", min_relevance=1.0))).reason == "below_threshold"
 
 
 @pytest.mark.parametrize(
