@@ -103,6 +103,9 @@ def test_a_model_that_can_decline_is_asked_what_the_threshold_doubts(claiming: L
     embed(claiming.client)
     found = claiming.client.post("/v1/search", json={"query": IN_OTHER_WORDS}).json()["results"]
     assert 0.05 < found[0]["relevance"] < 0.8
+    fields = {"query": IN_OTHER_WORDS, "explain": found[0]["chunk_id"]}
+    explained = claiming.client.post("/v1/search", json=fields).json()["explanation"]
+    assert (explained["stages"][-1]["stage"], explained["stages"][-1]["kept"]) == ("relevance", True)
 
     claiming.provider.says(lambda prompt: f"38 days [{block_with(prompt, LEAVE)}].")
     asked = platform(claiming.client, IN_OTHER_WORDS).json()
