@@ -34,7 +34,7 @@ LOCAL_MODELS, LOCAL_DIMENSIONS = ("all-MiniLM-L6-v2", "multilingual-e5-small"), 
 FORMER_MODELS = {"multilingual-e5-small-mean": "multilingual-e5-small"}
 # In which at least three of four questions are answered right in the documents' language: docs/evaluation.md.
 SERVED_LANGUAGES = {
-    LOCAL_MODELS[0]: {"en": "English", "es": "Spanish"},
+    LOCAL_MODELS[0]: {"de": "German", "en": "English", "es": "Spanish"},
     LOCAL_MODELS[1]: {"ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "zh": "Chinese"},
 }
 

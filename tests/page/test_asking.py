@@ -35,7 +35,7 @@ def library(server: Stack) -> Stack:
 
 def test_an_answer_shows_its_sources_and_each_citation_opens_its_page(library: Stack, open_page: OpenPage):
     page = open_page(library)
-    expect(page.locator(".welcome")).to_contain_text("Answers were measured in English and Spanish;")
+    expect(page.locator(".welcome")).to_contain_text("Answers were measured in German, English, and Spanish;")
 
     ask(page, QUESTION)
 

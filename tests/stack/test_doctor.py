@@ -46,7 +46,7 @@ def test_with_the_extractive_answerer_no_model_is_asked_and_it_says_what_that_wo
         "ok    chat model   none: answers are extractive, word for word from your documents."
     )
     assert "KNOWLEX_SYNTHESIZER=ollama (with Ollama running) or OPENAI_API_KEY" in line
-    assert "local: all-MiniLM-L6-v2 in this process, for English, Spanish" in told.stdout
+    assert "local: all-MiniLM-L6-v2 in this process, for German, English, Spanish" in told.stdout
     assert provider.calls() == []
 
 
