@@ -120,7 +120,7 @@ def encode(pairs: Sequence[ReadPair], tokenizer: AutoTokenizer) -> dict:
 def _encode_vectors(pairs: Sequence[ReadPair]) -> dict:
     """Pairs of any language, as vectors of their words: their base's vocabulary is no part of the model."""
     known = whole_vocabulary()
-    joined = [known.join(pair.question, pair.window) for pair in pairs]
+    joined = [known.encode_pair(pair.question, pair.window) for pair in pairs]
     joined = [(pieces[:MAX_TOKENS], kinds[:MAX_TOKENS]) for pieces, kinds in joined]
     shape = len(pairs), max(len(pieces) for pieces, _ in joined)
     vectors = np.zeros((*shape, E5_DIMENSIONS), np.float32)

@@ -35,10 +35,10 @@ log = logging.getLogger(__name__)
 WITHIN_S = 2.0  # for a second search, which an answer can do without
 # By how many logits less a passage may be relevant for a chat model to be asked, which reads for itself, and
 # declines: 0.8 becomes 0.05, where of its questions one in two can be answered if four of five can in all.
-READS_FOR_ITSELF = 4.33
+LENIENCE = 4.33
 # Cosine, as all-MiniLM-L6-v2 might give it. Only what is about the same comes so near to a question, even if
 # no word of the two is the same: it is asked about that, too.
-ALIKE = 0.4
+NEAR = 0.4
 
 Assess = Callable[[str, Retrieval, Mapping[str, Any] | None], Retrieval]
 
@@ -63,7 +63,7 @@ class FoundPassages(NamedTuple):
         relevance = most_relevant(best)
         enough = bool(best) and relevance >= question.min_relevance
         to_read = bool(best) and relevance >= least_to_read(question)
-        to_read = to_read or (question.min_relevance < 1 and _is_alike(judged, best))
+        to_read = to_read or (question.min_relevance < 1 and _is_near(judged, best))
         return cls(judged, Trail(found.passages, judged.passages, best), enough, to_read)
 
     def judged_anew(self, question: Question, judged: Retrieval) -> "FoundPassages":
@@ -79,16 +79,16 @@ class FoundPassages(NamedTuple):
 def least_to_read(question: Question) -> float:
     """Return the relevance that the best passage must reach for a chat model to be asked."""
     least = question.min_relevance
-    return logistic(logit_of(least) - READS_FOR_ITSELF) if 0 < least < 1 else least
+    return logistic(logit_of(least) - LENIENCE) if 0 < least < 1 else least
 
 
-def _is_alike(judged: Retrieval, best: Sequence[Passage]) -> bool:
+def _is_near(judged: Retrieval, best: Sequence[Passage]) -> bool:
     """Return whether one of the best passages is near the question, by a model whose cosines are known."""
     scale = SCALES.get(judged.model_name)
     if scale is None:
         return False
     factor, shift = scale.line
-    return any(one.distance is not None and factor * (1 - one.distance) + shift >= ALIKE for one in best)
+    return any(one.distance is not None and factor * (1 - one.distance) + shift >= NEAR for one in best)
 
 
 class PassageFinder:

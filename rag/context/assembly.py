@@ -14,7 +14,7 @@ from rag.types.question import Question
 from rag.types.retrieval import Passage, Retrieval
 
 MOST = 4  # chunks fetched for one question
-SHOWN_UNKNOWN = 3  # passages that are shown to a chat model of which none reaches the floor
+SHOWN_BELOW_FLOOR = 3  # passages that are shown to a chat model of which none reaches the floor
 LOOK = 160  # characters of a line
 # Words that a first sentence begins with only because of what stands before it.
 _LEANS = re.compile(
@@ -152,7 +152,7 @@ class ContextMaker:
         floor = min(self._floor, question.min_relevance)
         shown = [passage for passage in best if passage.relevance >= floor]
         if enough and not shown:
-            shown = list(best[:SHOWN_UNKNOWN])
+            shown = list(best[:SHOWN_BELOW_FLOOR])
         overview = overview_of(question.text, found.passages) if self._sampling else None
         if overview and (enough or _can_be_given(overview, question, shown)):
             passages = await self._over_the_document(question, found, shown, overview)

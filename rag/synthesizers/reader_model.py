@@ -31,7 +31,7 @@ class Vocabulary(NamedTuple):
     end: int
     words: NDArray[np.uint8]
 
-    def join(self, question: str, sentence: str) -> tuple[list[int], list[int]]:
+    def encode_pair(self, question: str, sentence: str) -> tuple[list[int], list[int]]:
         """Return the pieces of both, cut where they are too long, and of which of the two each is."""
         asked = [self.begin, *self.split(question)[:MOST_OF_QUESTION], self.end]
         told = [*self.split(sentence)[: MAX_TOKENS - len(asked) - 1], self.end]
@@ -81,7 +81,7 @@ class ReaderModel:
     def inputs_for(self, question: str, sentence: str, *, english: bool = True) -> dict[str, NDArray[Any]]:
         """Return what the graph takes. Raises ModelFailed."""
         known = self._english if english else whole_vocabulary()
-        pieces, kinds = known.join(question, sentence)
+        pieces, kinds = known.encode_pair(question, sentence)
         return {
             "words": dequantize(known.words[np.array(pieces)])[None],
             "token_type_ids": np.array([kinds], dtype=np.int64),
