@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain, groupby
+from math import inf
 from operator import itemgetter
 from statistics import fmean
 
@@ -22,7 +23,18 @@ LEAST_OF_QUESTION = 0.2  # of its words are of a file name or title
 HALF, MANY, MANY_OF = 0.5, 10, 0.1
 LEAST = 3  # chunks that say what is looked up: a text of fewer has little to hide
 LEAST_OF_ALL = 0.7  # of the chunks that say a name are of the documents that are about it
+# Whose handbook it is, most of its documents say: half of all that is read, and so many. The best passages
+# write it so often, and nearly always with capital letters.
+DOCUMENTS, WRITTEN, CAPITAL = 5, 5, 0.9
+COMMON = 2.5  # idf at most, of what a twelfth of all chunks say
+LONGEST_NAME = 3  # words
 _TOKEN = re.compile(r"\S+")
+_SIGNS = "\"'“”‘’«»„()[]?!.,:;"
+_PREPOSITION = re.compile(r"(?:at|in|within|with|for|by|from|of|bei|von|für|en|de|con)\Z", re.IGNORECASE)
+_VERB = re.compile(
+    r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|may|must|shall|should|will|would)\Z",
+    re.IGNORECASE,
+)
 _OF_NAME = re.compile(r"(?P<possessive>['’]s|(?<=s)['’])?(?P<sign>\W*)$")  # behind it: "Nike's", "Nike?"
 
 
@@ -66,6 +78,66 @@ def documents_named_in(text: str, found: Retrieval, sayings: Sequence[Saying]) -
     if all(word.isdecimal() for word in _words_of(rest, language) - name - frame_words(language)):
         return None
     return NamedDocuments(ids, name, rest)
+
+
+def own_name_in(text: str, found: Retrieval) -> frozenset[str]:
+    """Return the lexemes of the name in a question that the best passages write with capital letters,
+    however the question does: it may be of whose documents they are.
+    """
+    if not found.passages or len(text) > LONGEST:
+        return frozenset()
+    language = found.passages[0].language
+    tokens = [_OF_NAME.sub("", token).strip(_SIGNS) for token in _TOKEN.findall(text)]
+    held = [frozenset(lexemes(token, language)) - frame_words(language) for token in tokens]
+    often = [bool(words) and all(found.idf.get(word, inf) <= COMMON for word in words) for words in held]
+    written = " ".join(passage.content for passage in found.passages)
+    for words in range(LONGEST_NAME, 0, -1):
+        for place in range(len(tokens) - words + 1):
+            run = slice(place, place + words)
+            if all(often[run]) and _is_name(tokens[run], written):
+                return frozenset(chain(*held[run]))
+    return frozenset()
+
+
+def _is_name(tokens: Sequence[str], written: str) -> bool:
+    """Return whether a text has these words often, and with capital letters."""
+    said = re.findall(r"\b" + r"\s+".join(map(re.escape, tokens)) + r"\b", written, re.IGNORECASE)
+    capital = sum(all(any(map(str.isupper, word)) for word in one.split()) for one in said)
+    return len(said) >= WRITTEN and capital >= CAPITAL * len(said)
+
+
+def without_own_name(
+    text: str, own: frozenset[str], language: str, sayings: Sequence[Saying]
+) -> NamedDocuments | None:
+    """Return what a question asks besides the name of whose documents all are; None where most of them do not
+    say it, or nothing else is asked. own, sayings: of `own_name_in`, of its lexemes.
+
+    Such a name tells no passage from another, but all look alike by it that say it.
+    """
+    for word in own:
+        saying = [one for one in sayings if one.lexeme == word]
+        read = sum(one.document_chunks for one in saying)
+        if len(saying) < DOCUMENTS or read < HALF * saying[0].read_chunks:
+            return None
+    rest: list[str] = []
+    for names, run in groupby(_split_by_name(text, own, language), key=itemgetter(1)):
+        tokens = [token for token, _ in run]
+        if not names:
+            rest += tokens
+            continue
+        ending = _OF_NAME.search(tokens[-1])
+        sign = ending["sign"] if ending else ""
+        if rest and _PREPOSITION.match(rest[-1]):
+            rest.pop()
+        elif ending and ending["possessive"]:
+            rest.append("its")
+        elif not rest or _VERB.match(rest[-1]):
+            rest.append("it")
+        if rest:
+            rest[-1] += sign
+    told = " ".join(rest)
+    asks = _words_of(told, language) - own - frame_words(language)
+    return NamedDocuments(frozenset(), own, told) if asks else None
 
 
 def _about(sayings: Sequence[Saying]) -> list[Saying]:

@@ -2,9 +2,10 @@
 
     python -m benchmarks.reading.public_groups OUT.gz FILE.json ...
 
-FILE is in SQuAD's form (ARCD, CMRC 2018 and DRCD are), or in that of SelQA's answer sentence selection. A
-paragraph's sentences become a group with its questions, and with one of another paragraph of the article,
-which it is silent on unless it holds the answer. A twelfth of the articles is kept unseen.
+FILE is in SQuAD's form (ARCD, CMRC 2018 and DRCD are), in that of SelQA's answer sentence selection, or in
+TAT-QA's. A paragraph's sentences become a group with its questions, and with one of another paragraph of the
+article, which it is silent on unless it holds the answer; a table's cells one with those of its figures, and
+each of these of an earlier year, which it does not tell. A twelfth of the articles is kept unseen.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from documents.text.languages import detect_language
@@ -22,6 +24,8 @@ from documents.text.sentences import sentence_spans
 UNSEEN = 12  # one of so many articles
 LEAST, MOST = 3, 14  # sentences of a paragraph
 LONGEST = 600  # characters of a sentence
+_AMOUNT = re.compile(r"(?!(?:19|20)\d\d\Z)[(\s$€£-]*\d[\d,]*(?:\.\d+)?\)?\s*%?\Z")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _LEAD = re.compile(r"^[\s\-–]+")  # ARCD's questions have it
 
 Row = dict[str, object]
@@ -63,6 +67,47 @@ def groups_of_selqa(data: Sequence[dict]) -> Iterator[Row]:
             yield _group(article, article, told, questions)
 
 
+def groups_of_tatqa(data: Sequence[dict]) -> Iterator[Row]:
+    """Yield groups of what one sentence or cell answers; what has to be computed is left out."""
+    for report in data:
+        asked = [one for one in report["questions"] if one["answer_type"] == "span" and one["answer"]]
+        text = "\n\n".join(one["text"] for one in sorted(report["paragraphs"], key=lambda one: one["order"]))
+        told = [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
+        questions = []
+        for one in asked:
+            (answer,) = one["answer"]
+            right = [n for n, sentence in enumerate(told) if answer in sentence]
+            if "text" in one["answer_from"] and len(right) == 1:
+                questions.append([one["question"], right, []])
+        if questions:
+            yield _group("", text, told, questions)
+        if table := _table_of(report["table"]["table"], asked):
+            yield {**table, "name": "", "unseen": zlib.crc32(text.encode()) % UNSEEN == 0}
+
+
+def _table_of(cells: Sequence[Sequence[str]], asked: Sequence[dict]) -> Row | None:
+    heads = list(takewhile(lambda row: not any(map(_AMOUNT.match, row[1:])), cells))
+    rows = [row for row in cells[len(heads) :] if any(map(_AMOUNT.match, row[1:]))]
+    labels = [" ".join(filter(None, column)) for column in zip(*heads, strict=False)]
+    title, *columns = labels or [""]
+    questions = []
+    for one in asked:
+        right = [
+            [row, column]
+            for row, line in enumerate(rows)
+            for column, cell in enumerate(line)
+            if column and one["answer"][0].strip("$ ") == cell.strip("$ ")
+        ]
+        years = _YEAR.findall(one["question"])
+        if not _AMOUNT.match(one["answer"][0]) or len(right) != 1:
+            continue
+        questions.append([one["question"], right, []])
+        earlier = str(min(map(int, _YEAR.findall(f"{cells} {years}")), default=0) - 1)
+        if len(years) == 1:
+            questions.append([one["question"].replace(years[0], earlier), [], []])
+    return {"title": title, "columns": columns, "rows": rows, "questions": questions} if questions else None
+
+
 def _group(heading: str, key: str, told: Sequence[str], questions: list) -> Row:
     return {
         "name": "",
@@ -81,6 +126,12 @@ def _holds_any(text: str, words: Sequence[str]) -> bool:
     return any(word.casefold() in text.casefold() for word in words)
 
 
+def _groups_of(found: dict | list) -> Iterator[Row]:
+    if isinstance(found, dict):
+        return groups_of_squad(found["data"])
+    return groups_of_tatqa(found) if "table" in found[0] else groups_of_selqa(found)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -91,7 +142,7 @@ def main() -> None:
     with gzip.GzipFile(arguments.out, "wb", mtime=0) as out:
         for path in arguments.files:
             found = json.loads(path.read_text(encoding="utf-8-sig"))
-            rows = list(groups_of_selqa(found) if isinstance(found, list) else groups_of_squad(found["data"]))
+            rows = list(_groups_of(found))
             for row in rows:
                 out.write((json.dumps(row, ensure_ascii=False) + "\n").encode())
             print(f"{path.name}: {len(rows)} groups, {sum(len(row['questions']) for row in rows)} questions")  # type: ignore[arg-type,misc]

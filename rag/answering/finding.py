@@ -21,7 +21,7 @@ from rag.context.selection import (
     together,
 )
 from rag.deadlines import StageTimes
-from rag.named_documents import documents_named_in, names_in
+from rag.named_documents import documents_named_in, names_in, own_name_in, without_own_name
 from rag.protocols import Completing, Narrowing, Reading, Reranker, Retriever, can
 from rag.question_forms import Comparison, comparison_in
 from rag.ranking.logits import logistic, logit_of
@@ -29,7 +29,7 @@ from rag.ranking.order import SCALES
 from rag.ranking.sentences import with_sentences
 from rag.types.context import Half, Place
 from rag.types.question import Question
-from rag.types.retrieval import Passage, Retrieval, Trail
+from rag.types.retrieval import Passage, Retrieval, Saying, Trail
 
 log = logging.getLogger(__name__)
 WITHIN_S = 2.0  # for a second search, which an answer can do without
@@ -178,15 +178,16 @@ class PassageFinder:
         """
         if judged.reranker != "sentence" or not can(self._retriever, Narrowing):
             return found, judged
-        names = names_in(question.text, judged)
-        if not names:
+        names, own = names_in(question.text, judged), own_name_in(question.text, judged)
+        if not (names or own):
             return found, judged
         try:
             async with asyncio.timeout(question.spare(WITHIN_S)):
-                sayings = await stages.of("retrieve", self._retriever.find_sayings(question, names))
-                named = documents_named_in(question.text, judged, sayings)
+                sayings = await stages.of("retrieve", self._retriever.find_sayings(question, names | own))
+                of_names = [one for one in sayings if one.lexeme in names]
+                named = documents_named_in(question.text, judged, of_names)
                 if named is None:
-                    return found, judged
+                    return await self._look_without_own_name(question, found, judged, own, sayings, stages)
                 rest = replace(question, text=named.rest)
                 within = await stages.of("retrieve", self._retriever.retrieve_within(rest, named.ids))
         except (KnowlexError, TimeoutError) as exc:
@@ -203,6 +204,26 @@ class PassageFinder:
         )
         new = [one for one in passages if one.chunk_id not in known]
         return replace(found, passages=(*found.passages, *new)), replace(merged, passages=passages)
+
+    async def _look_without_own_name(
+        self,
+        question: Question,
+        found: Retrieval,
+        judged: Retrieval,
+        own: frozenset[str],
+        sayings: Sequence[Saying],
+        stages: StageTimes,
+    ) -> tuple[Retrieval, Retrieval]:
+        """Search for the rest of a question that says whose documents all are."""
+        language = judged.passages[0].language
+        named = without_own_name(question.text, own, language, sayings) if own else None
+        if named is None:
+            return found, judged
+        rest = replace(question, text=named.rest, rewrite=False)
+        found_anew, judged_anew = await self._judge_passages(rest, stages)
+        if not judged_anew.passages:
+            return found, judged
+        return found_anew, replace(judged_anew, named=named, rewriting=found.rewriting)
 
     async def _distances_of(
         self, passages: Sequence[Passage], question: Question, found: Retrieval

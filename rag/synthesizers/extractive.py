@@ -287,7 +287,7 @@ def _without_bars(text: str) -> str:
 
 
 def _of_named(passage: Passage, named: NamedDocuments) -> Passage:
-    if passage.document_id in named.ids or says(named.name, passage):
+    if not named.ids or passage.document_id in named.ids or says(named.name, passage):
         return passage
     return passage._replace(relevance=0.0)
 
@@ -311,6 +311,8 @@ def _choose_sentences(
 
 def _asked_of(passage: Passage, question: Question, sentence: str, named: NamedDocuments | None) -> str:
     """Return the question as one asks it beside this sentence, which may not say the name of its document."""
+    if named is not None and not named.ids:
+        return as_question(named.rest)
     of_named = named is not None and passage.document_id in named.ids
     if named is None or not of_named or named.name.issubset(lexemes(sentence, passage.language)):
         return as_question(question.text)

@@ -103,8 +103,8 @@ class Saying(NamedTuple):
 
 
 class NamedDocuments(NamedTuple):
-    """Documents that a question names. name: the lexemes of it that do. rest: what it asks there, without
-    them.
+    """Documents that a question names. ids: empty where it says whose documents all are. name: the lexemes of
+    it that do. rest: what it asks there, without them.
     """
 
     ids: frozenset[UUID]

@@ -4,7 +4,13 @@ from uuid import UUID
 
 import pytest
 
-from rag.named_documents import ask_of_document, documents_named_in, names_in
+from rag.named_documents import (
+    ask_of_document,
+    documents_named_in,
+    names_in,
+    own_name_in,
+    without_own_name,
+)
 from rag.types.retrieval import NamedDocuments, Retrieval, Saying
 from tests.rag.factory import passage
 
@@ -117,3 +123,58 @@ def test_nothing_found_names_nothing():
 def test_a_document_is_asked_of_itself_by_a_pronoun(text: str, asked: str):
     named = NamedDocuments(frozenset({OWN}), frozenset({"nike"}), "")
     assert ask_of_document(text, named, "en") == asked
+
+
+HANDBOOK = "Made Tech hires. At Made Tech the team made a plan with the tech lead. "
+OFTEN = {"made": 1.2, "tech": 1.1, "team": 0.9}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("When is payday at Made Tech?", {"made", "tech"}),
+        ("who runs the made tech pension", {"made", "tech"}),
+        ("What does the team do on Fridays?", set()),  # everybody says it, and writes it small
+        ("When was the lead made?", set()),
+        ("When is payday at Northwind?", set()),
+    ],
+)
+def test_whose_documents_these_are_is_written_with_capitals(text: str, name: set[str]):
+    passages = tuple(passage(n, content=HANDBOOK, language="en") for n in range(5))
+    assert own_name_in(text, Retrieval(passages, idf=OFTEN)) == name
+
+
+def test_what_few_say_is_not_whose_documents_these_are():
+    passages = tuple(passage(n, content=HANDBOOK, language="en") for n in range(5))
+    assert own_name_in("payday at Made Tech", Retrieval(passages, idf={"made": 1.2, "tech": 3.0})) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("When is payday at Nike?", "When is payday?"),
+        ("who runs the nike pension", "who runs the pension"),
+        ("Does Nike pay for lunch?", "Does it pay for lunch?"),
+        ("How long is Nike's probation?", "How long is its probation?"),
+        ("nike season ticket loan", "it season ticket loan"),
+        ("When was Nike founded?", "When was it founded?"),
+    ],
+)
+def test_whose_documents_these_are_tells_none_from_another(text: str, rest: str):
+    sayings = [say("nike", 10, 50, by=UUID(int=n), in_all=70) for n in range(7)]
+    named = without_own_name(text, frozenset({"nike"}), "en", sayings)
+    assert named == NamedDocuments(frozenset(), frozenset({"nike"}), rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "documents", "of"),
+    [
+        ("When is payday at Nike?", 4, 99),  # few
+        ("When is payday at Nike?", 7, 30),  # of less than half of all that is read
+        ("Who is Nike?", 7, 50),  # nothing else is asked
+        ("Nike?", 7, 50),
+    ],
+)
+def test_a_name_that_some_documents_say_stays(text: str, documents: int, of: int):
+    sayings = [say("nike", 10, of, by=UUID(int=n), in_all=70) for n in range(documents)]
+    assert without_own_name(text, frozenset({"nike"}), "en", sayings) is None

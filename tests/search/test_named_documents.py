@@ -132,3 +132,21 @@ def test_two_questions_about_one_firm_are_both_answered(server: Stack):
 
     assert "73,300" in told
     assert "Ida Berg" in told
+
+
+FIRM = "Northwind Ferries"
+PAYDAY = "Wages arrive on the 27th of each month."
+
+
+def test_whose_handbook_it_is_does_not_hide_what_answers(server: Stack):
+    made = talk.collection(server.client, "Whose handbook")
+    for topic in TOPICS:
+        told = f"{FIRM} has rules for {topic}. At {FIRM} {topic} are checked daily, and payday is no excuse."
+        talk.stored(server.client, talk.file(markdown(topic, [(topic, told)]), f"{topic}.md"), to=made)
+    talk.stored(server.client, talk.file(markdown("Money", [("Payday", PAYDAY)]), "money.md"), to=made)
+
+    first = found(server.client, f"When is payday at {FIRM}?", collections=[made])[0]
+
+    assert PAYDAY in first["content"]
+    told = answer(server.client, f"When is payday at {FIRM.lower()}?", made)
+    assert told == PAYDAY.replace(".", " [1].")
