@@ -119,8 +119,11 @@ def _after_ranking(question: Question, chunk_id: UUID, trail: Trail) -> Iterator
     yield Stage("top_k", rank is not None, rank, judged.score if judged else None, question.top_k, reason)
     relevance = judged.relevance if judged else None
     enough = relevance is not None and relevance >= question.min_relevance
+    near = chunk_id in trail.near and not enough
     reason = "" if enough or relevance is None else "An answer would not be made from it."
-    yield Stage("relevance", enough, None, relevance, question.min_relevance, reason)
+    if near:
+        reason = "A chat model is asked about it, as it is near the question."
+    yield Stage("relevance", enough or near, None, relevance, question.min_relevance, reason)
 
 
 def _first_of_wording(passage: Passage | None, among: Sequence[Passage]) -> Passage | None:

@@ -62,9 +62,10 @@ class FoundPassages(NamedTuple):
         best = tuple(islice(distinct(judged.passages), question.top_k))
         relevance = most_relevant(best)
         enough = bool(best) and relevance >= question.min_relevance
-        to_read = bool(best) and relevance >= least_to_read(question)
-        to_read = to_read or (question.min_relevance < 1 and _is_near(judged, best))
-        return cls(judged, Trail(found.passages, judged.passages, best), enough, to_read)
+        near = _near(judged, best) if question.min_relevance < 1 else frozenset[UUID]()
+        to_read = bool(best) and (relevance >= least_to_read(question) or bool(near))
+        asked = judged.named.rest if judged.named and not judged.named.ids else ""
+        return cls(judged, Trail(found.passages, judged.passages, best, asked, near), enough, to_read)
 
     def judged_anew(self, question: Question, judged: Retrieval) -> "FoundPassages":
         """Return the same passages by the relevance that they have now. What was enough for two things stays
@@ -82,13 +83,16 @@ def least_to_read(question: Question) -> float:
     return logistic(logit_of(least) - LENIENCE) if 0 < least < 1 else least
 
 
-def _is_near(judged: Retrieval, best: Sequence[Passage]) -> bool:
-    """Return whether one of the best passages is near the question, by a model whose cosines are known."""
+def _near(judged: Retrieval, best: Sequence[Passage]) -> frozenset[UUID]:
+    """Return which of the best passages are near the question, by a model whose cosines are known."""
     scale = SCALES.get(judged.model_name)
     if scale is None:
-        return False
+        return frozenset()
     factor, shift = scale.line
-    return any(one.distance is not None and factor * (1 - one.distance) + shift >= NEAR for one in best)
+    known = ((one.chunk_id, one.distance) for one in best)
+    return frozenset(
+        chunk for chunk, away in known if away is not None and factor * (1 - away) + shift >= NEAR
+    )
 
 
 class PassageFinder:

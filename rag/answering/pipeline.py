@@ -73,9 +73,8 @@ class Pipeline:
         stages = StageTimes()
         async with within_deadline(question.deadline, search_timeout):
             question = await self._respell(question)
-            judged, trail, *_ = await self._finder.find(
-                question, stages, further=self._may_look_further(question)
-            )
+            further = self._may_look_further(question)
+            judged, trail, *_ = await self._finder.find(question, stages, further=further)
         result = SearchResult(
             question,
             trail.passages,
@@ -84,7 +83,7 @@ class Pipeline:
             judged.reranker,
             judged.rewriting,
         )
-        return result, trail
+        return result, trail if further else replace(trail, near=frozenset())
 
     def least_relevance(self, question: Question) -> float:
         """Return what the best passage must reach for an answer to be written."""

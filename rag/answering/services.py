@@ -124,7 +124,8 @@ async def explain(question: Question, chunk_id: UUID, *, access: Access) -> tupl
     query_counts.get().add(question.collection_ids)
     pipeline = build_pipeline()
     result, trail = await pipeline.traced_search(question)
-    facts = await component("RETRIEVER", Examiner).examine(question, chunk_id)
+    searched = replace(question, text=trail.asked or question.text)
+    facts = await component("RETRIEVER", Examiner).examine(searched, chunk_id)
     judged = replace(question, min_relevance=pipeline.least_relevance(question))
     return result, explain_loss(judged, chunk_id, facts, trail)
 

@@ -146,11 +146,17 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """What a search held at its stages, each in its order: candidates, those that were judged, the result."""
+    """What a search held at its stages, each in its order: candidates, those that were judged, the result.
+
+    asked: what was searched for instead of the question, "" for itself. near: of the result, the chunks that
+    a chat model is asked about, whatever their relevance.
+    """
 
     found: tuple[Passage, ...] = ()
     judged: tuple[Passage, ...] = ()
     passages: tuple[Passage, ...] = ()
+    asked: str = ""
+    near: frozenset[UUID] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -327,6 +327,8 @@ async def test_what_is_near_in_other_words_is_asked_about(distance: float, model
     writer = Reading("Alpha is true [1].")
     made = Pipeline(retriever, KeepOrder(), as_given, writer, contexts=ContextMaker(floor=0.01))
     assert (await made.answer(question("Is Alpha true?"))).reason == reason
+    _, trail = await made.traced_search(question("Is Alpha true?"))
+    assert trail.near == ({one.chunk_id for one in trail.passages} if reason is None else set())
     assert (await made.answer(question("Is Alpha true?", min_relevance=1.0))).reason == "below_threshold"
 
 

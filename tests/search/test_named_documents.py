@@ -148,5 +148,8 @@ def test_whose_handbook_it_is_does_not_hide_what_answers(server: Stack):
     first = found(server.client, f"When is payday at {FIRM}?", collections=[made])[0]
 
     assert PAYDAY in first["content"]
+    reply = post(server.client, f"When is payday at {FIRM}?", collections=[made], explain=first["chunk_id"])
+    ranks = {one["stage"]: one["rank"] for one in reply.json()["explanation"]["stages"]}
+    assert (ranks["dense"], ranks["top_k"]) == (1, 1)
     told = answer(server.client, f"When is payday at {FIRM.lower()}?", made)
     assert told == PAYDAY.replace(".", " [1].")
