@@ -88,6 +88,8 @@ def groups_of_tatqa(data: Sequence[dict]) -> Iterator[Row]:
 def _table_of(cells: Sequence[Sequence[str]], asked: Sequence[dict]) -> Row | None:
     heads = list(takewhile(lambda row: not any(map(_AMOUNT.match, row[1:])), cells))
     rows = [row for row in cells[len(heads) :] if any(map(_AMOUNT.match, row[1:]))]
+    while heads and not any(heads[-1][1:]):
+        heads.pop()  # of the rows below it
     labels = [" ".join(filter(None, column)) for column in zip(*heads, strict=False)]
     title, *columns = labels or [""]
     questions = []
