@@ -101,7 +101,8 @@ def own_name_in(text: str, found: Retrieval) -> frozenset[str]:
 
 def _is_name(tokens: Sequence[str], written: str) -> bool:
     """Return whether a text has these words often, and with capital letters."""
-    said = re.findall(r"\b" + r"\s+".join(map(re.escape, tokens)) + r"\b", written, re.IGNORECASE)
+    name = r"\s+".join(map(re.escape, tokens))
+    said = re.findall(rf"(?<![\w./@#-]){name}(?![\w/@-]|\.\w)", written, re.IGNORECASE)  # addresses aside
     capital = sum(all(any(map(str.isupper, word)) for word in one.split()) for one in said)
     return len(said) >= WRITTEN and capital >= CAPITAL * len(said)
 

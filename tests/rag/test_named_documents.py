@@ -144,6 +144,12 @@ def test_whose_documents_these_are_is_written_with_capitals(text: str, name: set
     assert own_name_in(text, Retrieval(passages, idf=OFTEN)) == name
 
 
+def test_addresses_do_not_tell_how_a_name_is_written():
+    told = "Nike pays on Fridays, see www.nike.com/pay or ask @nike, pay@nike.com or nike-pay. "
+    passages = tuple(passage(n, content=told, language="en") for n in range(5))
+    assert own_name_in("When does nike pay?", Retrieval(passages, idf={"nike": 0.5})) == {"nike"}
+
+
 def test_what_few_say_is_not_whose_documents_these_are():
     passages = tuple(passage(n, content=HANDBOOK, language="en") for n in range(5))
     assert own_name_in("payday at Made Tech", Retrieval(passages, idf={"made": 1.2, "tech": 3.0})) == set()
