@@ -132,7 +132,7 @@ def without_own_name(
             rest.pop()
         elif ending and ending["possessive"]:
             rest.append("its")
-        elif not rest or _VERB.match(rest[-1]):
+        elif rest and _VERB.match(rest[-1]):
             rest.append("it")
         if rest:
             rest[-1] += sign
