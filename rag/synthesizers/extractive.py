@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from uuid import UUID
 
 from documents.text.sentences import without_note
@@ -21,6 +21,7 @@ from rag.extracting.selection import MOST, MOST_WORDS, NEARLY, NOT_READ, choose,
 from rag.named_documents import ask_of_document
 from rag.prompts import NOT_FOUND
 from rag.ranking.logits import logistic
+from rag.ranking.sentences import analysis_in, misspelled, subjects_of
 from rag.synthesizers.sentence_reader import (
     ENGLISH,
     Pair,
@@ -90,7 +91,8 @@ class ExtractiveSynthesizer:
         Only the `top_k` best are read, and only where the model was made for question and passages.
 
         Where the question names documents, what does not say the name is not relevant: its sentences say "we"
-        of somebody else, word for word.
+        of somebody else, word for word. Where it names what nobody knows, nothing becomes relevant by being
+        read: the sentences are about another.
         """
         if found.named:
             found = replace(found, passages=tuple(_of_named(one, found.named) for one in found.passages))
@@ -101,7 +103,7 @@ class ExtractiveSynthesizer:
         scale = _scale(question, context)
         best, least = most_relevant(context.passages), question.min_relevance
         weights = scale and scale.raising(best, least)
-        if scale is None or weights is None:
+        if scale is None or weights is None or (best < least and _names_unknown(question, found)):
             return found
         raised: dict[UUID, float] = {}
         for one, reading in (await self.read(question, context, scale)).items():
@@ -284,6 +286,19 @@ def _has_figures(one: AnswerCandidate, context: Context) -> bool:
 
 def _without_bars(text: str) -> str:
     return ", ".join(split_row(text)) if CELLS in text else text
+
+
+def _names_unknown(question: Question, found: Retrieval) -> bool:
+    """Return whether the question names somebody or a year that no text has, nor one of the best passages
+    with a letter less, more or another one.
+    """
+    if not found.counts or not found.passages:
+        return False
+    asked = found.named.rest if found.named else question.text
+    names = chain(*subjects_of(asked, found.passages[0].language))
+    unknown = [name for name in names if not found.counts.get(name)]
+    said = [analysis_in(passage).words for passage in found.passages[: question.top_k]] if unknown else []
+    return any(not any(misspelled(name, words) for words in said) for name in unknown)
 
 
 def _of_named(passage: Passage, named: NamedDocuments) -> Passage:
