@@ -25,3 +25,9 @@ From top to bottom, every module imports only what stands below it:
     `queue`            the statements of the work queue in PostgreSQL, and its locks
     `types`, `protocols`   plain data, the parts' interfaces, the OpenAPI of the views
 """
+
+import os
+
+# ONNX Runtime reports its use to its makers, from threads that hang the end of a process that was forked. It
+# looks at this when it is imported, and no module of this package is before it.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

@@ -33,3 +33,9 @@ After the answer
     `trial`                 one question asked of the synthesizer, to see whether it cites
     `health`                whether all of it can work
 """
+
+import os
+
+# ONNX Runtime reports its use to its makers, from threads that hang the end of a process that was forked. It
+# looks at this when it is imported, and no module of this package is before it.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

@@ -4,25 +4,22 @@ import asyncio
 import json
 import logging
 import math
-import os
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from tokenizers import Tokenizer
-
-from embeddings.onnx_sessions import session_options
-from knowlex.base.errors import KnowlexError
-
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # see embeddings/embedders/__init__.py
 import onnxruntime
 from onnxruntime.capi.onnxruntime_pybind11_state import (
     Fail,
     InvalidArgument,
     RuntimeException,
 )
+from tokenizers import Tokenizer
+
+from embeddings.onnx_sessions import session_options
+from knowlex.base.errors import KnowlexError
 
 
 class ModelFailed(KnowlexError):
