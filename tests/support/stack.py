@@ -306,7 +306,7 @@ class Stack:
     def log_tail(self, lines: int = 60) -> str:
         tails = {
             name: "\n".join(self.log(name).splitlines()[-lines:])
-            for name in ("web", "web2", "worker", "worker2")
+            for name in sorted(path.stem for path in self.folder.glob("*.log"))
         }
         return "\n".join(f"--- {name}\n{tail}" for name, tail in tails.items() if tail)
 
