@@ -31,5 +31,7 @@ RUNNING_MODELS = sorted(
 def test_onnx_runtime_reports_nothing_whatever_is_imported_first(module: str) -> None:
     env = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
     command = [sys.executable, "-c", WATCH, module]
-    ran = subprocess.run(command, env=env, cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60)
+    ran = subprocess.run(
+        command, env=env, cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60
+    )
     assert ran.stdout == "1\n"
