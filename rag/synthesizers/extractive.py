@@ -167,7 +167,7 @@ class ExtractiveSynthesizer:
             readings = {**readings, row: best}
             chosen = _choose_sentences(question, context, readings)
         of_told = {version: readings[one] for one, version in told.items()}
-        return [told.get(one, one) for one in chosen], {**readings, **of_told}
+        return _once([told.get(one, one) for one in chosen]), {**readings, **of_told}
 
     async def read(
         self, question: Question, context: Context, scale: Scale
@@ -244,6 +244,15 @@ def _with_best(
     best = [cell.place for cell, logit in zip(cells, logits, strict=True) if logit >= max(logits) - near]
     places = said.places | frozenset(best[:MOST_TOLD])
     return row._replace(text=say_cells(sought, block, row.unit.start, places))
+
+
+def _once(chosen: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Leave out what another one says already: a line, and the one that is told with it."""
+    said: list[AnswerCandidate] = []
+    for one in chosen:
+        if not any(one.text in other.text or other.text in one.text for other in said):
+            said.append(one)
+    return said
 
 
 def _with_lines_beside(

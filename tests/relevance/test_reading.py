@@ -113,6 +113,26 @@ def test_a_line_is_said_with_the_one_beside_it_that_makes_it_an_answer() -> None
     assert told == "Lea Brandt Chief Financial Officer [1]"
 
 
+@pytest.mark.parametrize(
+    ("asked", "text", "said"),
+    [
+        (
+            "When does the course end on Fridays?",
+            "Monday to Thursday, 9am to 4pm\nFriday, 9am to 2pm",
+            "Friday, 9am to 2pm [1]",
+        ),
+        (
+            "number of shares outstanding of American Water",
+            "American Water\nShares outstanding as of July 20, 2023\nCommon stock 194,668,641 shares\n"
+            "New York Stock Exchange",
+            "Shares outstanding as of July 20, 2023 Common stock 194,668,641 shares [1]",
+        ),
+    ],
+)
+def test_a_line_that_is_said_with_another_one_is_not_said_again(asked: str, text: str, said: str) -> None:
+    assert answer(ask_of(asked), text, reader=reading()) == said
+
+
 def test_a_link_is_read_without_its_address() -> None:
     address = "https://towers.example.org/individuals-and-families/who-paid/and-why/forms-for-visitors?page=2"
     text = f"[The belfry of Ghent]({address}) is 91 metres tall."
