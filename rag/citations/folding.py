@@ -15,13 +15,23 @@ _LETTER = r"[^\W\d_]"
 LINK_TARGET = (
     r"\]\([^()\s]{1,500}(?:\([^()\s]{0,100}\)[^()\s]{0,100})?(?:\s+\"[^\"]{0,200}\")?\)"  # of Markdown
 )
+# Of HTML within Markdown. What marks words, and what begins or ends a line.
+_OF_TAG = r"(?:\s[^<>]{0,500})?/?>"
+INLINE_TAG = (
+    rf"</?(?i:a|abbr|b|big|cite|code|em|font|i|img|kbd|mark|q|s|small|span|strong|sub|sup|u){_OF_TAG}"
+)
+LINE_TAG = (
+    r"</?(?i:blockquote|br|center|details|div|h[1-6]|hr|li|ol|p|pre|summary|table|tbody|td|th|thead|tr|ul)"
+    + _OF_TAG
+)
 _PIECE = re.compile(
     rf"""
       (?P<nothing>!?\[(?=[^\]\[]{{0,200}}{LINK_TARGET})|{LINK_TARGET}
+        |(?:[ ]?{INLINE_TAG})+(?=\s)|{INLINE_TAG}
         |[ ]?\[\d{{1,4}}(?:[ ]?[,;–-][ ]?\d{{1,4}}){{0,9}}\](?!\()
         |(?<={_LETTER})[-‐‑\xad¬](?:[ \t]*\n\s*)?(?={_LETTER})
         |[*`|#\xad\u200b-\u200f\u2060\ufeff]|(?<!\w)_|_(?!\w))
-    | (?P<space>[^\S ]\s*|[ ]\s+)
+    | (?P<space>(?:{LINE_TAG}\s*)+|[^\S ]\s*|[ ]\s+)
     | (?P<double>["“”„‟«»]|''|‘‘|’’)
     | (?P<single>['‘’‚‛‹›´])
     | (?P<dash>[‐‑‒–—―−])
@@ -47,8 +57,8 @@ class Normal(NamedTuple):
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def normalise(text: str) -> Normal:
-    """Fold case, Unicode forms, quotes, dashes and spaces; drop markers, emphasis, the targets of links
-    and soft hyphens.
+    """Fold case, Unicode forms, quotes, dashes and spaces; drop markers, emphasis, the targets of links,
+    tags and soft hyphens.
 
     A hyphen within a word goes too, since the one at a line's end may be the word's own or the typesetter's.
     """
@@ -58,9 +68,9 @@ def normalise(text: str) -> Normal:
     starts, ends = array("I"), array("I")
     last = ""
     for piece, start, end in _pieces(text):
-        if piece[0] == " " and text[start].isspace() and (last == " " or _IS_CJK.match(last)):
+        if piece[0] == " " and _is_gap(text[start]) and (last == " " or _IS_CJK.match(last)):
             piece, start = piece[1:], start + 1
-        if piece[-1:] == " " and text[end - 1].isspace() and _IS_CJK.match(text, end):
+        if piece[-1:] == " " and _is_gap(text[end - 1]) and _IS_CJK.match(text, end):
             piece, end = piece[:-1], end - 1
         if not piece:
             continue
@@ -73,6 +83,10 @@ def normalise(text: str) -> Normal:
         pieces.append(piece)
         last = piece[-1:]
     return Normal("".join(pieces), starts, ends)
+
+
+def _is_gap(letter: str) -> bool:
+    return letter.isspace() or letter in "<>"  # that of a tag, which folds to a space
 
 
 def bare(claim: str) -> str:

@@ -175,8 +175,12 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 COLONS = (":", "：")
 SURELY_WORDED = 60  # characters
 PROMISED = 12  # sentences after it are looked at for what a colon promises
+# What a sentence begins with that another one before it is about; not "It was decided that", "This year".
 _PRONOUN = re.compile(
-    r"(?:it|he|she|they|this|these|his|her|its|their|er|sie|dies(?:e[rs]?)?|él|ella|ellos|ellas|est[aeo]s?)\b",
+    r"(?:it(?!\s(?:is|was|has\sbeen|remains|seems|appears)\s\w+\s(?:that|to|if|whether|for|by)\b)"
+    r"|he|she|they|his|her|its|their|er|sie|dies|él|ella|ellos|ellas|est[aeo]s?"
+    r"|th(?:is|ese)(?=\s(?:is|are|was|were|has|have|had|can|could|may|might|must|will|would|shall|should|does|do"
+    r"|did|means?|meant|includes?|included|allows?|makes?|made|gives?|takes?|applies|apply|also|only|too)\b))\b",
     re.IGNORECASE,
 )
 _TERMED = re.compile(r"[-*+•] [^:]{1,120}: \S")  # an item that begins with its term
@@ -225,7 +229,8 @@ class AnswerCandidate(NamedTuple):
     text: on one line. asked: the question's words that it holds. naming: a heading, a question or the entry
     of a bibliography, which has the words of a question and never its answer, or no words at all. code: of a
     program. length: in words. is_row: of a table whose head is known. item: the place of the first sentence
-    on its line. heading: that it stands below, "" if none is known. traits: all but `fact` and those after
+    on its line. heading: that it stands below, "" if none is known. own: as asked, but of a row without those
+    of its table's title and heads. traits: all but `fact` and those after
     it; of a field `row`, too.
     """
 
@@ -242,6 +247,7 @@ class AnswerCandidate(NamedTuple):
     is_row: bool = False
     item: int = 0
     heading: str = ""
+    own: frozenset[str] = frozenset()
 
 
 def candidates_of(question: str, context: Context) -> list[AnswerCandidate]:
@@ -312,13 +318,14 @@ def with_forms(question: str, candidate: AnswerCandidate, context: Context) -> T
         defines(question, text, asked, candidate.asked, language),
         float(has_kind(question, candidate.text, candidate.unit.words, asked, language)),
         float(is_called(forms, text, question)),
-        candidate.traits.row or _asked_share(question, candidate, block),
+        candidate.traits.row or asked_share(question, candidate, block),
         float(tells_way(forms, text)),
     )
     return Traits._make((*candidate.traits[:_WITHOUT_FORMS], *shown))
 
 
-def _asked_share(question: str, candidate: AnswerCandidate, block: Block) -> float:
+def asked_share(question: str, candidate: AnswerCandidate, block: Block) -> float:
+    """Return the share of the words of a row's own head that are asked for; 0 if these are few, or no row."""
     row = rows_said(question, block).get(candidate.unit.start)
     if row is None or expected_kinds(question) & _EXPLAINED:
         return 0.0
@@ -368,6 +375,7 @@ class _BlockWalk:
         is_title = not unit.complete and (is_title or self._is_heading(unit, text))
         is_title = is_title or text.endswith(("?", "？"))
         naming = is_title or any(form.search(text) for form in (_LEADERS, _CITED_WORK, _ASIDE))
+        naming = naming or _LEADERS.match(self._block.content, unit.end - 1) is not None
         worded = (len(text) > SURELY_WORDED or _WORD.search(text) is not None) and not _is_markup(text)
         length = length_of(text)
         traits = self._traits(unit, asked, relevance, length)
@@ -403,6 +411,9 @@ class _BlockWalk:
             row is not None,
             self._item,
             above,
+            asked & words_of(" ".join((row.row.group, *row.row.cells)), self._block.language)
+            if row
+            else asked,
         )
 
     def _is_within_item(self, line: int) -> bool:

@@ -14,11 +14,13 @@ from rag.extracting.candidates import (
     COLONS,
     AnswerCandidate,
     Traits,
+    asked_share,
     candidates_of,
     completing,
     leading,
     with_forms,
 )
+from rag.extracting.sentence_form import repeats_number
 from rag.types.context import Context
 
 # Fitted by benchmarks/evaluation/fit_sentences.py; how good they are is in docs/evaluation.md.
@@ -60,17 +62,12 @@ NEUTRAL = -4.0  # a reading that leaves the chance as it is
 NOT_READ: Mapping[AnswerCandidate, float] = MappingProxyType({})
 WHOLE = 0.9  # share of the question that a sentence holds to hold all of it
 SHORTLIST = 12  # of the sentences are looked at for the form of an answer
-JOINING = 10  # of the likeliest can be said besides the first
 MOST = 3  # sentences
 MOST_WORDS = 100  # of several sentences
-LEAST = 0.04  # chance of answering that a sentence must have for each one that is said already...
-WORTH = 0.0025  # ...and for each of its words...
-BESIDES = 3  # ...and as many more
-FOLLOWING = 2.5  # how much likelier one is that goes on from what is said
-LEADING = 1.5  # ...or that leads to it
+FOLLOWING = 2.5  # how much likelier one is that tells more of what is said
+AS_LIKELY = 0.3  # as the first one: another sentence that is said, too...
+UNREAD_AS_LIKELY = 0.05  # ...and where words alone tell, which are surer of the first than they should be
 REPEATED = 0.8  # of the shorter one's words: two sentences that share more tell the same
-SURE = -3.0  # a reading: where the first sentence's is at least that, another is said only...
-NEARLY = 2.0  # ...if its own is at most so much lower
 
 
 class Option(NamedTuple):
@@ -102,23 +99,32 @@ def choose(
     candidates = candidates_of(question, context)
     weights = weights or weights_for(question, context)
     options = _as_read(_options(question, context, candidates, weights), readings)
-    said = [
-        one for option in options[:1] for one in _with_what_it_needs(option.candidate, candidates, most_words)
-    ]
-    worthy = [option for option in options[1:JOINING] if option.chance * FOLLOWING >= LEAST]
-    while said and len(said) < most:
-        joining = [
-            option
-            for option in worthy
-            if _can_join(option.candidate, said, most_words)
-            and _reads_as_well(option.candidate, said[0], readings)
-            and set(leading(option.candidate, candidates)) <= set(said)
-        ]
-        best = max(joining, key=lambda option: _chance(option, said), default=None)
-        if best is None or _chance(best, said) < _least(best.candidate, said):
-            break
-        said.append(best.candidate)
+    if not options:
+        return []
+    first = _most_asked(question, options[0].candidate, candidates, context)
+    said = _with_what_it_needs(first, candidates, most_words)
+    least = options[0].chance * (AS_LIKELY if readings else UNREAD_AS_LIKELY)
+    for candidate, chance in options[1:]:
+        leads = leading(candidate, candidates)
+        likely = chance * (FOLLOWING if leads else 1.0) >= least
+        fits = len(said) < most and _can_join(question, candidate, said, most_words)
+        if likely and fits and set(leads) <= set(said):
+            said.append(candidate)
     return said
+
+
+def _most_asked(
+    question: str, row: AnswerCandidate, candidates: Sequence[AnswerCandidate], context: Context
+) -> AnswerCandidate:
+    """Return for a row of a table the one that says all of the question that it says itself, and most beyond:
+    "Services" for "Total", where the margin of services is asked for.
+    """
+    if not row.is_row:
+        return row
+    block = context.blocks[row.number - 1]
+    rows = [one for one in candidates if one.is_row and one.number == row.number and one.own > row.own]
+    asked = [one for one in rows if asked_share(question, one, block)]
+    return max(asked, key=lambda one: len(one.own), default=row)
 
 
 def _with_what_it_needs(
@@ -175,41 +181,30 @@ def _dot(weights: Traits, traits: Traits) -> float:
     return float(sum(map(mul, weights, traits)))
 
 
-def _can_join(candidate: AnswerCandidate, said: Sequence[AnswerCandidate], most_words: int) -> bool:
+def _can_join(
+    question: str, candidate: AnswerCandidate, said: Sequence[AnswerCandidate], most_words: int
+) -> bool:
     """Tell whether it fits, says something else, and tells of the same thing.
 
     Where the first holds all of the question, another block that holds less of it tells of something else: of
     the south tower, not the north.
     """
     first = said[0]
-    if candidate.is_row and not candidate.asked >= first.asked:
+    as_first = candidate.number == first.number and candidate.own == first.own
+    if candidate.is_row and not (candidate.own - first.own or as_first):
         return False  # rows beside the one that is asked for
     whole = first.traits.coverage >= WHOLE
     if whole and candidate.number != first.number and candidate.asked < first.asked:
         return False
     if candidate.text.endswith(COLONS):
         return False  # without room for what it promises
+    if first.unit.complete and not (candidate.unit.complete or candidate.is_row):
+        return False  # a line, a heading or a cell
+    if repeats_number(question, candidate.text, (one.text for one in said)):
+        return False
     if candidate.length + sum(one.length for one in said) > most_words:
         return False
     return not _is_repeated(candidate, said)
-
-
-def _reads_as_well(
-    candidate: AnswerCandidate, first: AnswerCandidate, readings: Mapping[AnswerCandidate, float]
-) -> bool:
-    """Tell whether it is worth saying beside a first one that answers by itself, as far as that was read."""
-    reading = readings.get(first, SURE - 1)
-    return reading < SURE or readings.get(candidate, -math.inf) >= reading - NEARLY
-
-
-def _least(candidate: AnswerCandidate, said: Sequence[AnswerCandidate]) -> float:
-    return max(LEAST * len(said), WORTH * (candidate.length + BESIDES))
-
-
-def _chance(option: Option, said: Sequence[AnswerCandidate]) -> float:
-    one = option.candidate
-    steps = [one.place - other.place for other in said if one.number == other.number]
-    return option.chance * (FOLLOWING if 1 in steps else LEADING if -1 in steps else 1.0)
 
 
 def _is_repeated(one: AnswerCandidate, said: Sequence[AnswerCandidate]) -> bool:

@@ -195,6 +195,15 @@ def _is_new(found: Iterable[str], asked: str) -> bool:
     return any(one.casefold().removesuffix("'s").removesuffix("’s") not in asked for one in found)
 
 
+def repeats_number(question: str, text: str, said: Iterable[str]) -> bool:
+    """Tell whether a number is asked for, and it has one of several figures that is said already."""
+    if "number" not in expected_kinds(question):
+        return False
+    figures = (one for one in _NUMBER.findall(text) if one[0].isdecimal() and len(one) > 1)
+    numbers = frozenset(figures) - _numbers(question.casefold())
+    return any(not numbers.isdisjoint(_NUMBER.findall(one)) for one in said)
+
+
 @lru_cache(maxsize=KEPT_QUESTIONS)
 def _numbers(folded: str) -> frozenset[str]:
     return frozenset(_NUMBER.findall(folded))

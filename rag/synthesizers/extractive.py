@@ -1,27 +1,23 @@
 """An answer without a chat model: the sentences of the context that answer best, word for word."""
 
-import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from uuid import UUID
 
-from documents.text.sentences import without_note
-from documents.text.tables import CELLS, describe_title, is_figure, split_row
-from documents.types import TableHead
+from documents.text.tables import CELLS, is_figure, split_row
 from embeddings.lexical.terms import lexemes
-from rag.citations import without_markers
-from rag.citations.folding import LINK_TARGET
 from rag.context.fitting import assemble
 from rag.context.selection import distinct, most_relevant, says
 from rag.extracting.candidates import AnswerCandidate, candidates_of
 from rag.extracting.headings import identifiers_in
 from rag.extracting.rows import CellTold, cells_told, rows_said, say_cells
-from rag.extracting.selection import MOST, MOST_WORDS, NEARLY, NOT_READ, choose, options_of, weights_for
+from rag.extracting.selection import MOST, MOST_WORDS, NOT_READ, choose, options_of, weights_for
 from rag.named_documents import ask_of_document
 from rag.prompts import NOT_FOUND
 from rag.ranking.logits import logistic
 from rag.ranking.sentences import analysis_in, misspelled, subjects_of
+from rag.synthesizers.quotes import title_of, without_markup, write_answer
 from rag.synthesizers.sentence_reader import (
     ENGLISH,
     Pair,
@@ -42,6 +38,7 @@ from rag.types.retrieval import NamedDocuments, Passage, Retrieval
 MOST_READ = 8  # of the likeliest sentences...
 MOST_CELLS, MOST_OF_ROW = 16, 8  # of rows of figures that are read for a question, and of one of them
 UNREAD = -20.0  # a logit, of a row without a cell that could answer
+NEARLY = 2.0  # of a logit: cells that read as well as the best one
 LONG_ROW, MOST_TOLD = 16, 6  # cells of a row that is not said whole; those that are where none is asked for
 LEAST_OF_NAMED = 0.05  # relevance of what is read of a document that is named: it is about that
 LONGEST_LINE = 12  # words of a line that is read with those beside it...
@@ -49,14 +46,6 @@ SURE_WITH = 0.0  # ...and is told with one of them where that reads better than 
 MOST_PAIRS = 16  # with these
 MOST_BELOW = 2  # ...and of others below a heading that has an identifier of the question
 MOST_OF_HALF, MOST_WORDS_OF_HALF = 2, 60  # said of each of two things that a question is of
-MAX_WORDS = 120  # of a table without full stops, which is one sentence
-MAX_CHARS = 900  # of one in a script without spaces
-_END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*$")
-_FENCE = re.compile(r"^(?:```|~~~)\S*\s+|\s+(?:```|~~~)$")  # of a program
-_LINK = re.compile(rf"!?\[([^\]\[]{{0,200}}){LINK_TARGET}")  # says nothing outside its document
-_SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—])\s+")  # of a heading or a list item
-_NUMBER = re.compile(r"(?:\(?\d{1,2}(?:\.\d{1,2}){0,3}[.)]|\(?[a-z]\))\s+(?=[^\W\d_]|[\"“])")  # of one
-_DATED = frozenset({"de", "da", "nb", "nn", "no", "fi", "cs", "sk", "sl", "hr", "hu", "et", "is"})  # "3. Mai"
 
 
 class ExtractiveSynthesizer:
@@ -121,7 +110,7 @@ class ExtractiveSynthesizer:
         chosen = [one for each in asked for one in await self._choose(*each)]
         once = {(one.number, one.place): one for one in reversed(chosen)}
         chosen = [one for one in chosen if once[one.number, one.place] is one]
-        return list(_written(chosen, context)) if chosen or not context.passages else [NOT_FOUND]
+        return list(write_answer(chosen, context)) if chosen or not context.passages else [NOT_FOUND]
 
     async def _choose(self, question: Question, context: Context) -> Sequence[AnswerCandidate]:
         """Return the sentences to say; none where the likeliest one reads as no answer."""
@@ -155,7 +144,7 @@ class ExtractiveSynthesizer:
             cells = cells_told(_sought(question, context), block, row.unit.start, row.unit.end)
             cells = cells[: min(left, MOST_OF_ROW)]
             left -= max(1, len(cells))
-            logits = await self._read_cells(question, passage, _title_of(block), cells, context.named)
+            logits = await self._read_cells(question, passage, title_of(block), cells, context.named)
             if logits is None:
                 break
             best = max(logits, default=UNREAD)
@@ -167,7 +156,7 @@ class ExtractiveSynthesizer:
             readings = {**readings, row: best}
             chosen = _choose_sentences(question, context, readings)
         of_told = {version: readings[one] for one, version in told.items()}
-        return _once([told.get(one, one) for one in chosen]), {**readings, **of_told}
+        return _tell_once(chosen, told), {**readings, **of_told}
 
     async def read(
         self, question: Question, context: Context, scale: Scale
@@ -246,13 +235,16 @@ def _with_best(
     return row._replace(text=say_cells(sought, block, row.unit.start, places))
 
 
-def _once(chosen: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Leave out what another one says already: a line, and the one that is told with it."""
-    said: list[AnswerCandidate] = []
+def _tell_once(
+    chosen: Sequence[AnswerCandidate], told: Mapping[AnswerCandidate, AnswerCandidate]
+) -> list[AnswerCandidate]:
+    """Return each as it is told, without a line that another one is told with."""
+    kept: list[tuple[AnswerCandidate, AnswerCandidate]] = []
     for one in chosen:
-        if not any(one.text in other.text or other.text in one.text for other in said):
-            said.append(one)
-    return said
+        version = told.get(one, one)
+        if not any(one.text in other.text or line.text in version.text for line, other in kept):
+            kept.append((one, version))
+    return [version for _, version in kept]
 
 
 def _with_lines_beside(
@@ -278,13 +270,8 @@ def _is_line(one: AnswerCandidate) -> bool:
 
 
 def _to_read(one: AnswerCandidate, *, english: bool) -> str:
-    text = _without_targets(_without_bars(one.text))
-    return below_heading(_without_targets(one.heading), tell_field(text) if english else text)
-
-
-def _without_targets(text: str) -> str:
-    """Return a text in Markdown without the addresses of its links."""
-    return _LINK.sub(r"\1", text)
+    text = without_markup(_without_bars(one.text))
+    return below_heading(without_markup(one.heading), tell_field(text) if english else text)
 
 
 def _has_figures(one: AnswerCandidate, context: Context) -> bool:
@@ -349,47 +336,3 @@ def _scale(question: Question, context: Context) -> Scale | None:
     if any(half.bare for half in context.halves):
         return None
     return scale_for(question.text, [block.language for block in context.blocks])
-
-
-def _written(chosen: Sequence[AnswerCandidate], context: Context) -> Iterator[str]:
-    """Yield sentence by sentence: blocks in the order of their best one, sentences as they stand there.
-
-    The number of an item goes with its list, and a single item is said without it. The title of a table is
-    said with the first of its rows.
-    """
-    first = {one.number: place for place, one in reversed(list(enumerate(chosen)))}
-    ordered = sorted(chosen, key=lambda one: (first[one.number], one.place))
-    items = [one for one in chosen if _NUMBER.match(one.text)]
-    numbered = len(items) > 1 or any(context.blocks[one.number - 1].language in _DATED for one in items)
-    between, titled = "", 0
-    for one in ordered:
-        if one.is_row and titled == one.number:
-            one = one._replace(text=one.text.removeprefix(_title_of(context.blocks[one.number - 1])))
-        titled = one.number if one.is_row else 0
-        text = _marked(one, numbered)
-        yield between + text
-        between = " " if _END.search(text) else "\n\n"  # what has no end ends with its paragraph
-
-
-def _title_of(block: Block) -> str:
-    head = TableHead.of(block.table_head)
-    return describe_title(head) if head else ""
-
-
-def _marked(candidate: AnswerCandidate, numbered: bool) -> str:
-    """Put the marker before the full stop, as in the specification's example: `... the capital [1].`"""
-    text = _said(candidate.text, numbered)
-    end = _END.search(text)
-    place = end.start() if end else len(text)
-    return f"{text[:place]} [{candidate.number}]{text[place:]}"
-
-
-def _said(text: str, numbered: bool) -> str:
-    """Drop the sign of a heading or item, its number unless `numbered`, and the source's own notes' numbers;
-    cut what has no end.
-    """
-    sign = _SIGN.match(text) or (None if numbered else _NUMBER.match(text))
-    said = _without_targets(_FENCE.sub("", text[sign.end() :] if sign else text))
-    said = CELLS.join(split_row(said)) if said.startswith("| ") else said  # without the outer bars
-    words = without_note(without_markers(said)).split()
-    return " ".join(words[:MAX_WORDS])[:MAX_CHARS].rstrip()

@@ -271,6 +271,30 @@ def test_beside_a_sentence_that_reads_as_the_answer_only_such_ones_are_said() ->
     assert [likeliest, other] == choose(question, shown, readings={likeliest: 3.0, other: 2.0})
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "reading"),
+    [
+        (
+            "How much did the Mirow bridge cost?",
+            "The Mirow bridge cost the town 240,000 thalers. "
+            "By its ledgers the Mirow bridge cost 240,000 in 1907.",
+            2.9,
+        ),
+        (
+            "When did the Mirow bridge open?",
+            "The Mirow bridge opened in May 1907.\n\nMirow bridge, open day 1907, Countess Adela",
+            4.5,
+        ),
+    ],
+)
+def test_neither_the_number_again_nor_a_line_is_said_beside_an_answer(
+    question: str, text: str, reading: float
+) -> None:
+    shown = context(question, text)
+    likeliest, other = (option.candidate for option in options_of(question, shown))
+    assert [likeliest] == choose(question, shown, readings={likeliest: 3.0, other: reading})
+
+
 def test_what_was_not_read_comes_before_what_reads_as_no_answer() -> None:
     """A row of figures is not read as a sentence."""
     question = "When was the Mirow bridge opened?"

@@ -1,9 +1,14 @@
 """What an extractive answer is made of: definitions first, promises kept, no code and no fragments."""
 
+import asyncio
+
 import pytest
 
+from rag.citations.checker import Checker
+from rag.context.fitting import context_of
 from rag.extracting.selection import options_of
-from tests.relevance.asking import answer
+from rag.synthesizers.extractive import ExtractiveSynthesizer
+from tests.relevance.asking import answer, ask_of, judged, passage
 from tests.relevance.test_extracting import context
 
 QUAY = (
@@ -151,3 +156,67 @@ def test_a_field_below_the_heading_that_is_asked_for_is_among_the_likeliest(text
     question = "What is the default of the quay port?"
     likeliest = [option.candidate for option in options_of(question, context(question, text))[:4]]
     assert [one.text for one in likeliest if one.traits.row] == ["Default: 6432"]
+
+
+@pytest.mark.parametrize("begun", ["This year", "These days", "It was decided that"])
+def test_what_begins_with_no_pronoun_comes_alone(begun: str) -> None:
+    text = f"Fog is rare in Mirow. {begun} the frozen Lieps is open to skaters."
+    assert answer("Is the frozen Lieps open to skaters?", text) == (
+        f"{begun} the frozen Lieps is open to skaters [1]."
+    )
+
+
+def rows(question: str, *lines: str) -> str:
+    """What is said of a table of lamps."""
+    lamps = passage(1, "\n".join(lines))._replace(
+        table_head=("Lamps and boats of the harbour are as follows:", "", "2019", "2018")
+    )
+    shown = context_of(judged(question, [lamps]).passages)
+    return asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown)).text
+
+
+def test_a_row_beside_the_one_that_is_asked_for_is_not_said() -> None:
+    said = rows(
+        "How many lamps did the harbour have in 2019?", "Old and other lamps | 12 | 11", "Ropes | 15 | 14"
+    )
+    assert "12" in said
+    assert "15" not in said
+
+
+def test_the_row_that_is_asked_for_goes_before_the_total() -> None:
+    question = "How many lamps did the harbour have on its boats in 2019?"
+    said = rows(question, "Total lamps | 27 | 25", "Lamps on boats | 15 | 14")
+    assert said.endswith("Lamps on boats, 2019: 15 [1]")
+    assert "27" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("The ferry is called “Lieps.”", "The ferry is called “Lieps.” [1]"),
+        ("The ferry is small (see below.)", "The ferry is small (see below.) [1]"),
+        ("The ferry is “Lieps”.", "The ferry is “Lieps” [1]."),
+        ("The ferry is small [...]", "The ferry is small [...] [1]"),
+    ],
+)
+def test_a_marker_stands_behind_what_closes_the_sentence(text: str, said: str) -> None:
+    assert answer("How is the ferry called, and how big is the ferry?", text) == said
+
+
+def test_tags_are_not_said_and_the_sentence_is_cited_word_for_word() -> None:
+    question = "Who built the Mirow church?"
+    told = (
+        'The <a href="/churches/">Mirow <b>church</b></a> was built<br>by <i class="n">Adela Brandt</i>.</p>'
+    )
+    shown = context_of(judged(question, [passage(1, f"<p>{told}")]).passages)
+    said = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown))
+    assert said.text == "The Mirow church was built by Adela Brandt [1]."
+    (cited,) = asyncio.run(Checker(shown, question=question).whole(said)).citations
+    assert cited.support == "exact"
+
+
+def test_sentences_that_end_in_quotation_marks_stand_in_one_paragraph() -> None:
+    text = "The ferry of Mirow is called “Lieps.” Old people call the ferry of Mirow “Granny.”"
+    assert answer("What do people call the ferry of Mirow?", text) == (
+        "The ferry of Mirow is called “Lieps.” [1] Old people call the ferry of Mirow “Granny.” [1]"
+    )

@@ -1,0 +1,77 @@
+"""The text of an answer that is made of the context's own sentences."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from documents.text.sentences import without_note
+from documents.text.tables import CELLS, describe_title, split_row
+from documents.types import TableHead
+from rag.citations import without_markers
+from rag.citations.folding import INLINE_TAG, LINE_TAG, LINK_TARGET
+from rag.extracting.candidates import AnswerCandidate
+from rag.types.context import Block, Context
+
+MAX_WORDS = 120  # of a table without full stops, which is one sentence
+MAX_CHARS = 900  # of one in a script without spaces
+_END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*(?: \[\d+\])?$")
+_STOPS = re.compile(r"[.!?。！？]+$")
+_FENCE = re.compile(r"^(?:```|~~~)\S*\s+|\s+(?:```|~~~)$")  # of a program
+_LINK = re.compile(rf"!?\[([^\]\[]{{0,200}}){LINK_TARGET}")  # says nothing outside its document
+_LINE_TAG, _INLINE_TAG = re.compile(LINE_TAG), re.compile(INLINE_TAG)
+_SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—]|/s/)\s+")  # of a heading, a list item or who signed
+_NUMBER = re.compile(r"(?:\(?\d{1,2}(?:\.\d{1,2}){0,3}[.)]|\(?[a-z]\))\s+(?=[^\W\d_]|[\"“])")  # of one
+_DATED = frozenset({"de", "da", "nb", "nn", "no", "fi", "cs", "sk", "sl", "hr", "hu", "et", "is"})  # "3. Mai"
+
+
+def write_answer(chosen: Sequence[AnswerCandidate], context: Context) -> Iterator[str]:
+    """Yield sentence by sentence: blocks in the order of their best one, sentences as they stand there.
+
+    The number of an item goes with its list, and a single item is said without it. The title of a table is
+    said with the first of its rows.
+    """
+    first = {one.number: place for place, one in reversed(list(enumerate(chosen)))}
+    ordered = sorted(chosen, key=lambda one: (first[one.number], one.place))
+    items = [one for one in chosen if _NUMBER.match(one.text)]
+    numbered = len(items) > 1 or any(context.blocks[one.number - 1].language in _DATED for one in items)
+    between, titled = "", 0
+    for one in ordered:
+        if one.is_row and titled == one.number:
+            one = one._replace(text=one.text.removeprefix(title_of(context.blocks[one.number - 1])))
+        titled = one.number if one.is_row else 0
+        text = _marked(one, numbered)
+        yield between + text
+        between = " " if _END.search(text) else "\n\n"  # what has no end ends with its paragraph
+
+
+def _marked(candidate: AnswerCandidate, numbered: bool) -> str:
+    """Put the marker before the full stop, as in the specification's example: `... the capital [1].`
+
+    Where brackets or quotation marks close behind the full stop, it stands behind them.
+    """
+    text = _said(candidate.text, numbered)
+    stops = _STOPS.search(text)
+    place = stops.start() if stops else len(text)
+    return f"{text[:place]} [{candidate.number}]{text[place:]}"
+
+
+def _said(text: str, numbered: bool) -> str:
+    """Drop the sign of a heading or item, its number unless `numbered`, and the source's own notes' numbers;
+    cut what has no end.
+    """
+    sign = _SIGN.match(text) or (None if numbered else _NUMBER.match(text))
+    said = without_markup(_FENCE.sub("", text[sign.end() :] if sign else text))
+    said = CELLS.join(split_row(said)) if said.startswith("| ") else said  # without the outer bars
+    words = without_note(without_markers(said)).split()
+    return " ".join(words[:MAX_WORDS])[:MAX_CHARS].rstrip()
+
+
+def title_of(block: Block) -> str:
+    """Return what the answer says before the rows of its table; "" without one."""
+    head = TableHead.of(block.table_head)
+    return describe_title(head) if head else ""
+
+
+def without_markup(text: str) -> str:
+    """Return a text in Markdown without the addresses of its links and the tags of HTML."""
+    text = _LINK.sub(r"\1", text)
+    return _INLINE_TAG.sub("", _LINE_TAG.sub(" ", text)) if "<" in text else text
