@@ -33,6 +33,7 @@ _UNITS = {
 }
 _UNIT = re.compile(r"(?<![^\W_])(?:kcal|kj|m?g|kg|m?l|[mck]m|min)(?![^\W_])|[%$€£]", re.IGNORECASE)
 SHARED = 0.5  # of the columns, with words in their heads that tell none of them
+_CHANGE = words_of("change changes changed growth increase decrease difference variance", "en")  # of figures
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -60,13 +61,15 @@ def rows_said(question: str, block: Block) -> dict[int, RowSaid]:
     """Return the rows of the block's table by where each starts.
 
     Said are title, the row's own head, what stands in the columns whose heads have most of the question's
-    words, as its year, and what says with words of the question which row it is.
+    words, as its year, and what says with words of the question which row it is. How much a figure changed
+    is said where that is asked for.
     """
     head = TableHead.of(block.table_head)
     if head is None:
         return {}
     asked = asked_words(question, block.language)
-    held = [len(words & asked) for words in _words_of_heads(head, block.language)]
+    heads = _words_of_heads(head, block.language)
+    held = [len(words & asked) if words.isdisjoint(_CHANGE) or asked & _CHANGE else 0 for words in heads]
     most = max(held[1:], default=0)
     wanted = frozenset(n for n, count in enumerate(held) if n and count == most > 0)
     said: dict[int, RowSaid] = {}

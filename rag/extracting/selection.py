@@ -191,7 +191,7 @@ def _can_join(
     """
     first = said[0]
     as_first = candidate.number == first.number and candidate.own == first.own
-    if candidate.is_row and not (candidate.own - first.own or as_first):
+    if candidate.is_row and not (candidate.own > first.own or as_first):
         return False  # rows beside the one that is asked for
     whole = first.traits.coverage >= WHOLE
     if whole and candidate.number != first.number and candidate.asked < first.asked:

@@ -42,7 +42,7 @@ NEARLY = 2.0  # of a logit: cells that read as well as the best one
 LONG_ROW, MOST_TOLD = 16, 6  # cells of a row that is not said whole; those that are where none is asked for
 LEAST_OF_NAMED = 0.05  # relevance of what is read of a document that is named: it is about that
 LONGEST_LINE = 12  # words of a line that is read with those beside it...
-SURE_WITH = 0.0  # ...and is told with one of them where that reads better than alone, and than this
+SURE_WITH, BETTER_WITH = 0.0, 1.0  # ...and is told with one where that reads so well, and so much better
 MOST_PAIRS = 16  # with these
 MOST_BELOW = 2  # ...and of others below a heading that has an identifier of the question
 MOST_OF_HALF, MOST_WORDS_OF_HALF = 2, 60  # said of each of two things that a question is of
@@ -195,7 +195,7 @@ class ExtractiveSynthesizer:
         readings: dict[AnswerCandidate, float] = {}
         told: dict[AnswerCandidate, AnswerCandidate] = {}
         for (one, version), logit in zip(versions, logits, strict=True):
-            if one not in readings or logit > max(readings[one], SURE_WITH):
+            if one not in readings or logit > max(readings[one] + BETTER_WITH, SURE_WITH):
                 readings[one], told[one] = logit, version
         return readings, told
 

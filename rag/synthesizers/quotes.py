@@ -20,6 +20,11 @@ _LINK = re.compile(rf"!?\[([^\]\[]{{0,200}}){LINK_TARGET}")  # says nothing outs
 _LINE_TAG, _INLINE_TAG = re.compile(LINE_TAG), re.compile(INLINE_TAG)
 _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—]|/s/)\s+")  # of a heading, a list item or who signed
 _NUMBER = re.compile(r"(?:\(?\d{1,2}(?:\.\d{1,2}){0,3}[.)]|\(?[a-z]\))\s+(?=[^\W\d_]|[\"“])")  # of one
+# The number of a note, which the sentence before ends with, or of a section; "12 In" counts nothing.
+_NOTE_BEFORE = re.compile(
+    r"\A\d{1,3}(?:[,–-]\d{1,3}){0,5} (?=(?:A|An|As|Although|At|Because|But|By|For|From|Here|However|If|In|It"
+    r"|On|Our|Since|The|Their|There|Therefore|These|They|This|Those|Thus|To|We|When|While|With)\b)"
+)
 _DATED = frozenset({"de", "da", "nb", "nn", "no", "fi", "cs", "sk", "sl", "hr", "hu", "et", "is"})  # "3. Mai"
 
 
@@ -59,7 +64,8 @@ def _said(text: str, numbered: bool) -> str:
     cut what has no end.
     """
     sign = _SIGN.match(text) or (None if numbered else _NUMBER.match(text))
-    said = without_markup(_FENCE.sub("", text[sign.end() :] if sign else text))
+    said = _NOTE_BEFORE.sub("", text[sign.end() :] if sign else text)
+    said = without_markup(_FENCE.sub("", said))
     said = CELLS.join(split_row(said)) if said.startswith("| ") else said  # without the outer bars
     words = without_note(without_markers(said)).split()
     return " ".join(words[:MAX_WORDS])[:MAX_CHARS].rstrip()

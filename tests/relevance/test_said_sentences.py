@@ -166,10 +166,10 @@ def test_what_begins_with_no_pronoun_comes_alone(begun: str) -> None:
     )
 
 
-def rows(question: str, *lines: str) -> str:
+def rows(question: str, *lines: str, columns: tuple[str, ...] = ("", "2019", "2018")) -> str:
     """What is said of a table of lamps."""
     lamps = passage(1, "\n".join(lines))._replace(
-        table_head=("Lamps and boats of the harbour are as follows:", "", "2019", "2018")
+        table_head=("Lamps and boats of the harbour are as follows:", *columns)
     )
     shown = context_of(judged(question, [lamps]).passages)
     return asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown)).text
@@ -188,6 +188,27 @@ def test_the_row_that_is_asked_for_goes_before_the_total() -> None:
     said = rows(question, "Total lamps | 27 | 25", "Lamps on boats | 15 | 14")
     assert said.endswith("Lamps on boats, 2019: 15 [1]")
     assert "27" not in said
+
+
+def test_how_much_a_figure_changed_is_said_where_that_is_asked_for() -> None:
+    columns = ("", "2019", "2018", "2017", "% Change 2019-2018")
+    lamps = "Lamps | 15 | 14 | 12 | 7 %"
+    assert rows("How many lamps did the harbour have in 2019?", lamps, columns=columns).endswith(
+        "Lamps, 2019: 15 [1]"
+    )
+    assert "7 %" in rows("What was the change in lamps of the harbour in 2019?", lamps, columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("2 In addition, the ferry is small.", "In addition, the ferry is small [1]."),
+        ("12,13 The ferry is small.", "The ferry is small [1]."),
+        ("12 Ferries are small.", "12 Ferries are small [1]."),
+    ],
+)
+def test_the_number_of_a_note_is_not_said(text: str, said: str) -> None:
+    assert answer("How big is the ferry?", text) == said
 
 
 @pytest.mark.parametrize(
