@@ -175,9 +175,15 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 COLONS = (":", "：")
 SURELY_WORDED = 60  # characters
 PROMISED = 12  # sentences after it are looked at for what a colon promises
+_BE = r"(?:['’]s|\s(?:is|was|has\sbeen|may\sbe|can\sbe|could\sbe|should\sbe|will\sbe|remains|seems|appears))"
+_IMPERSONAL = (
+    r"(?:advisable|agreed|announced|assumed|believed|best|better|clear|common|decided|difficult|easy|estimated"
+    r"|expected|fine|good|hard|helpful|important|impossible|known|likely|necessary|normal|ok(?:ay)?|possible"
+    r"|proposed|recommended|safe|said|suggested|thought|true|unclear|unlikely|useful|usual|worth)"
+)
 # What a sentence begins with that another one before it is about; not "It was decided that", "This year".
 _PRONOUN = re.compile(
-    r"(?:it(?!\s(?:is|was|has\sbeen|remains|seems|appears)\s\w+\s(?:that|to|if|whether|for|by)\b)"
+    rf"(?:it(?!{_BE}\s(?:\w+ly\s)?{_IMPERSONAL}\b)"
     r"|he|she|they|his|her|its|their|er|sie|dies|él|ella|ellos|ellas|est[aeo]s?"
     r"|th(?:is|ese)(?=\s(?:is|are|was|were|has|have|had|can|could|may|might|must|will|would|shall|should|does|do"
     r"|did|means?|meant|includes?|included|allows?|makes?|made|gives?|takes?|applies|apply|also|only|too)\b))\b",
@@ -283,11 +289,16 @@ def completing(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> l
         return []
     after = [other for other in candidates if other.number == one.number and other.place > one.place]
     told = [other for other in after[:PROMISED] if other.worded]
-    items = list(takewhile(lambda other: _LISTED.match(other.text), told))
+    items = list(takewhile(lambda other: begins_item(other.text), told))
     if items or not told:
         return items
     lines = sum(other.code for other in takewhile(lambda other: other.code, told))
     return told[:1] if lines == 1 or (not lines and told[0].unit.complete) else []
+
+
+def begins_item(text: str) -> bool:
+    """Tell whether it begins with the sign or the number of a list's item."""
+    return _LISTED.match(text) is not None
 
 
 def leading(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
@@ -304,6 +315,20 @@ def leading(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list
     return [
         other for other in before if other.unit.complete and other.worded and not (other.naming or other.code)
     ]
+
+
+def heading(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Return the heading above a line, if it has words of the question that the line lacks: "Pension" above
+    "Grade 13: 8 %". A sentence tells by itself what it is about.
+    """
+    if one.unit.complete or one.is_row or not one.heading:
+        return []
+    above = [
+        other
+        for other in candidates
+        if other.number == one.number and other.place < one.place and other.naming and other.asked - one.asked
+    ]
+    return [other for other in above[-1:] if other.text.endswith(one.heading)]
 
 
 def with_forms(question: str, candidate: AnswerCandidate, context: Context) -> Traits:

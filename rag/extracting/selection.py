@@ -17,6 +17,7 @@ from rag.extracting.candidates import (
     asked_share,
     candidates_of,
     completing,
+    heading,
     leading,
     with_forms,
 )
@@ -66,7 +67,7 @@ MOST = 3  # sentences
 MOST_WORDS = 100  # of several sentences
 FOLLOWING = 2.5  # how much likelier one is that tells more of what is said
 AS_LIKELY = 0.3  # as the first one: another sentence that is said, too...
-UNREAD_AS_LIKELY = 0.05  # ...and where words alone tell, which are surer of the first than they should be
+LESS_LIKELY = 0.1  # ...and where nothing was read, or in another language than English, where less is known
 REPEATED = 0.8  # of the shorter one's words: two sentences that share more tell the same
 
 
@@ -90,11 +91,13 @@ def choose(
     readings: Mapping[AnswerCandidate, float] = NOT_READ,
     most: int = MOST,
     most_words: int = MOST_WORDS,
+    as_likely: float = LESS_LIKELY,
 ) -> list[AnswerCandidate]:
     """Return at most `most` sentences, and more only of a list, the likeliest first.
 
     None for an empty context only. weights: else by the languages of question and context. readings: what a
-    model says of some of the sentences, a logit that each answers.
+    model says of some of the sentences, a logit that each answers. as_likely: as the first one, that another
+    one must be.
     """
     candidates = candidates_of(question, context)
     weights = weights or weights_for(question, context)
@@ -103,7 +106,7 @@ def choose(
         return []
     first = _most_asked(question, options[0].candidate, candidates, context)
     said = _with_what_it_needs(first, candidates, most_words)
-    least = options[0].chance * (AS_LIKELY if readings else UNREAD_AS_LIKELY)
+    least = options[0].chance * as_likely
     for candidate, chance in options[1:]:
         leads = leading(candidate, candidates)
         likely = chance * (FOLLOWING if leads else 1.0) >= least
@@ -130,9 +133,10 @@ def _most_asked(
 def _with_what_it_needs(
     one: AnswerCandidate, candidates: Sequence[AnswerCandidate], most_words: int
 ) -> list[AnswerCandidate]:
-    """Return the sentence with the one that names its subject, and what its colon promises, if they fit."""
+    """Return the sentence with what its colon promises, and what names its subject, if they fit."""
     said = [one]
-    for other in (*completing(one, candidates), *leading(one, candidates)):
+    needed = completing(one, candidates) + leading(one, candidates) + heading(one, candidates)
+    for other in needed:
         if sum(each.length for each in said) + other.length > most_words:
             break
         said.append(other)

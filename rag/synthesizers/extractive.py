@@ -9,10 +9,19 @@ from documents.text.tables import CELLS, is_figure, split_row
 from embeddings.lexical.terms import lexemes
 from rag.context.fitting import assemble
 from rag.context.selection import distinct, most_relevant, says
-from rag.extracting.candidates import AnswerCandidate, candidates_of
+from rag.extracting.candidates import AnswerCandidate, begins_item, candidates_of
 from rag.extracting.headings import identifiers_in
 from rag.extracting.rows import CellTold, cells_told, rows_said, say_cells
-from rag.extracting.selection import MOST, MOST_WORDS, NOT_READ, choose, options_of, weights_for
+from rag.extracting.selection import (
+    AS_LIKELY,
+    LESS_LIKELY,
+    MOST,
+    MOST_WORDS,
+    NOT_READ,
+    choose,
+    options_of,
+    weights_for,
+)
 from rag.named_documents import ask_of_document
 from rag.prompts import NOT_FOUND
 from rag.ranking.logits import logistic
@@ -134,9 +143,9 @@ class ExtractiveSynthesizer:
         best cell tells whether it answers. Such a reading is returned only where it is too low.
         """
         readings, told = await self._read(question, context, scale)
-        chosen = _choose_sentences(question, context, readings)
         if scale is not ENGLISH:
-            return chosen, readings
+            return _choose_sentences(question, context, readings), readings
+        chosen = _choose_sentences(question, context, readings, AS_LIKELY)
         left = MOST_CELLS
         while left > 0 and chosen and chosen[0] not in readings and _has_figures(chosen[0], context):
             row = chosen[0]
@@ -154,7 +163,7 @@ class ExtractiveSynthesizer:
                     *chosen[1:],
                 ], readings
             readings = {**readings, row: best}
-            chosen = _choose_sentences(question, context, readings)
+            chosen = _choose_sentences(question, context, readings, AS_LIKELY)
         of_told = {version: readings[one] for one, version in told.items()}
         return _tell_once(chosen, told), {**readings, **of_told}
 
@@ -250,7 +259,9 @@ def _tell_once(
 def _with_lines_beside(
     one: AnswerCandidate, candidates: Sequence[AnswerCandidate]
 ) -> Iterator[AnswerCandidate]:
-    """Yield a line with the one before it and with the one behind it, as far as these are lines, too."""
+    """Yield a line with the one before it and with the one behind it, as far as these are lines, too. An item
+    of a list does not go on from another line.
+    """
     if not _is_line(one):
         return
     beside = {
@@ -259,7 +270,7 @@ def _with_lines_beside(
         if other.number == one.number and abs(other.place - one.place) == 1 and _is_line(other)
     }
     for first, second in ((beside.get(-1), one), (one, beside.get(1))):
-        if first and second:
+        if first and second and not begins_item(second.text):
             yield one._replace(text=f"{first.text} {second.text}")
 
 
@@ -314,10 +325,20 @@ def _half_of(question: Question, context: Context, half: Half) -> tuple[Question
 
 
 def _choose_sentences(
-    question: Question, context: Context, readings: Mapping[AnswerCandidate, float] = NOT_READ
+    question: Question,
+    context: Context,
+    readings: Mapping[AnswerCandidate, float] = NOT_READ,
+    as_likely: float = LESS_LIKELY,
 ) -> Sequence[AnswerCandidate]:
     most, words = (MOST_OF_HALF, MOST_WORDS_OF_HALF) if context.halves else (MOST, MOST_WORDS)
-    return choose(_sought(question, context), context, readings=readings, most=most, most_words=words)
+    return choose(
+        _sought(question, context),
+        context,
+        readings=readings,
+        most=most,
+        most_words=words,
+        as_likely=as_likely,
+    )
 
 
 def _asked_of(passage: Passage, question: Question, sentence: str, named: NamedDocuments | None) -> str:

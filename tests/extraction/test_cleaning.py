@@ -180,3 +180,21 @@ def test_each_field_of_a_form_is_a_line():
 def test_a_paragraph_in_which_a_line_begins_as_a_field_does_is_whole():
     paragraph = "The keeper has a duty on each and every day of the year, under\nLamp: he lights it at dusk."
     assert cleaned(paragraph) == paragraph.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (
+            "Reach\no The centre hosts users in forty\ndepartments.\n  o 56 nodes were added.",
+            "Reach\n◦ The centre hosts users in forty departments.\n◦ 56 nodes were added.",
+        ),
+        (
+            "o Brasil venceu\no jogo em casa e\no Peru perdeu",
+            "o Brasil venceu o jogo em casa e o Peru perdeu",
+        ),
+        ("o The one line that begins so", "o The one line that begins so"),
+    ],
+)
+def test_the_letter_that_word_sets_as_the_sign_of_an_item_is_a_bullet(raw: str, expected: str) -> None:
+    assert cleaned(raw) == expected

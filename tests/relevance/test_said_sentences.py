@@ -158,12 +158,26 @@ def test_a_field_below_the_heading_that_is_asked_for_is_among_the_likeliest(text
     assert [one.text for one in likeliest if one.traits.row] == ["Default: 6432"]
 
 
-@pytest.mark.parametrize("begun", ["This year", "These days", "It was decided that"])
+@pytest.mark.parametrize("begun", ["This year", "These days", "It was decided that", "It’s usually best if"])
 def test_what_begins_with_no_pronoun_comes_alone(begun: str) -> None:
     text = f"Fog is rare in Mirow. {begun} the frozen Lieps is open to skaters."
     assert answer("Is the frozen Lieps open to skaters?", text) == (
         f"{begun} the frozen Lieps is open to skaters [1]."
     )
+
+
+def test_what_somebody_did_with_it_comes_with_what_it_is() -> None:
+    text = "Mirow has a new ferry. It was built by Adela Brandt for the skaters of the Lieps."
+    said = answer("Who built it for the skaters of the Lieps?", text)
+    assert said == "Mirow has a new ferry [1]. It was built by Adela Brandt for the skaters of the Lieps [1]."
+
+
+def test_a_line_comes_with_the_heading_that_tells_what_it_is_of() -> None:
+    text = "## Pay of the pilots\n\nFirst year: 40 thalers\n\n## Sails\n\nLinen from Mirow lasts for years."
+    assert answer("What pay do pilots get in the first year?", text) == (
+        "Pay of the pilots [1]\n\nFirst year: 40 thalers [1]"
+    )
+    assert answer("What does the first year bring?", text).startswith("First year: 40 thalers [1]")
 
 
 def rows(question: str, *lines: str, columns: tuple[str, ...] = ("", "2019", "2018")) -> str:

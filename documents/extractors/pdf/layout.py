@@ -13,6 +13,7 @@ from documents.text.characters import clean_label
 from documents.text.tables import CELLS
 
 _ITEM = re.compile(r"[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s")
+_SMALL_O = re.compile(r"\A(\s*)o ")
 _FIELD = re.compile(r"[^\W\d_a-zß-ÿ][\w/&'’-]*(?: [\w/&'’()-]+){0,4}: \S")  # "Survey coordinator: Ann"
 _FIGURE = re.compile(r"[-–—+$€£(]*(?:\d[\d.,]*[%)\]]*|[$€£—–-])")
 _FIGURE_OR_DASH = re.compile(r"[\d$€£—–-]")
@@ -37,7 +38,7 @@ def join_paragraphs(page: str, separate: Mapping[str, int] | None = None) -> str
 
     separate: keys of lines that belong to no paragraph; those of equal number are one heading.
     """
-    lines = [line for line in page.split("\n") if line.strip()]
+    lines = _with_bullets([line for line in page.split("\n") if line.strip()])
     if not lines:
         return ""
     tells_wraps = sum(line.endswith(" ") for line in lines) >= 0.3 * len(lines)
@@ -55,6 +56,16 @@ def join_paragraphs(page: str, separate: Mapping[str, int] | None = None) -> str
             parts.append(_separator(above, below, width=widths[index - 1], wrapped=wrapped))
         parts.append(below)
     return "".join(parts)
+
+
+def _with_bullets(lines: list[str]) -> list[str]:
+    """Write "o", which Word sets as the sign of an item, as a bullet: where several lines begin with it, and
+    each goes on as a sentence begins. In some languages "o" is a word, which lines begin with, too.
+    """
+    begun = [line.lstrip()[2:3] for line in lines if line.lstrip().startswith("o ")]
+    if len(begun) < 2 or not all(letter.isupper() or letter.isdecimal() for letter in begun):
+        return lines
+    return [_SMALL_O.sub(r"\1◦ ", line) for line in lines]
 
 
 def _separator_around_heading(above: str, below: str, separate: Mapping[str, int]) -> str | None:
