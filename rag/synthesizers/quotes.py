@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from documents.text.sentences import without_note
 from documents.text.tables import CELLS, describe_title, split_row
@@ -14,6 +15,7 @@ from rag.types.context import Block, Context
 MAX_WORDS = 120  # of a table without full stops, which is one sentence
 MAX_CHARS = 900  # of one in a script without spaces
 _END = re.compile(r"[.!?。！？]+[\"'”’»)\]]*(?: \[\d+\])?$")
+_HEADING_END = re.compile(r"[\s:：]+$")
 _STOPS = re.compile(r"[.!?。！？]+$")
 _FENCE = re.compile(r"^(?:```|~~~)\S*\s+|\s+(?:```|~~~)$")  # of a program
 _LINK = re.compile(rf"!?\[([^\]\[]{{0,200}}){LINK_TARGET}")  # says nothing outside its document
@@ -32,14 +34,18 @@ def write_answer(chosen: Sequence[AnswerCandidate], context: Context) -> Iterato
     """Yield sentence by sentence: blocks in the order of their best one, sentences as they stand there.
 
     The number of an item goes with its list, and a single item is said without it. The title of a table is
-    said with the first of its rows.
+    said with the first of its rows, and a heading is no claim, which would need a marker.
     """
     first = {one.number: place for place, one in reversed(list(enumerate(chosen)))}
     ordered = sorted(chosen, key=lambda one: (first[one.number], one.place))
     items = [one for one in chosen if _NUMBER.match(one.text)]
     numbered = len(items) > 1 or any(context.blocks[one.number - 1].language in _DATED for one in items)
     between, titled = "", 0
-    for one in ordered:
+    for one, following in zip_longest(ordered, ordered[1:]):
+        if one.naming and following and following.number == one.number:
+            yield f"{between}{_HEADING_END.sub('', _said(one.text, numbered))}:"
+            between = "\n\n"
+            continue
         if one.is_row and titled == one.number:
             one = one._replace(text=one.text.removeprefix(title_of(context.blocks[one.number - 1])))
         titled = one.number if one.is_row else 0

@@ -90,7 +90,7 @@ def test_keywords_are_read_as_the_question_that_they_stand_for() -> None:
 
 def test_a_field_is_said_where_it_reads_as_the_answer() -> None:
     said = answer(ask_of("What is the default of the quay port?"), SETTINGS, reader=reading())
-    assert said == "quay_port [1]\n\nDefault: 6432 [1]"
+    assert said == "quay_port:\n\nDefault: 6432 [1]"
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,7 @@ def test_a_line_is_said_with_the_one_beside_it_that_makes_it_an_answer() -> None
             "number of shares outstanding of American Water",
             "American Water\nShares outstanding as of July 20, 2023\nCommon stock 194,668,641 shares\n"
             "New York Stock Exchange",
-            "American Water [1]\n\n"
-            "Shares outstanding as of July 20, 2023 Common stock 194,668,641 shares [1]",
+            "American Water:\n\nShares outstanding as of July 20, 2023 Common stock 194,668,641 shares [1]",
         ),
         (
             "When is the lunch break of the course?",

@@ -175,7 +175,7 @@ def test_what_somebody_did_with_it_comes_with_what_it_is() -> None:
 def test_a_line_comes_with_the_heading_that_tells_what_it_is_of() -> None:
     text = "## Pay of the pilots\n\nFirst year: 40 thalers\n\n## Sails\n\nLinen from Mirow lasts for years."
     assert answer("What pay do pilots get in the first year?", text) == (
-        "Pay of the pilots [1]\n\nFirst year: 40 thalers [1]"
+        "Pay of the pilots:\n\nFirst year: 40 thalers [1]"
     )
     assert answer("What does the first year bring?", text).startswith("First year: 40 thalers [1]")
 
