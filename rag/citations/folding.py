@@ -14,6 +14,7 @@ UNSPACED = (  # in a class of characters: of scripts that put no space between w
 _LETTER = r"[^\W\d_]"
 LINK_TARGET = (
     r"\]\([^()\s]{1,500}(?:\([^()\s]{0,100}\)[^()\s]{0,100})?(?:\s+\"[^\"]{0,200}\")?\)"  # of Markdown
+    r"(?:\{:?[^{}\n]{0,100}\})?"  # with attributes: {target=_blank}
 )
 # Of HTML within Markdown. What marks words, and what begins or ends a line.
 _OF_TAG = r"(?:\s[^<>]{0,500})?/?>"

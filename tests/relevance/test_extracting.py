@@ -231,7 +231,7 @@ def test_a_stream_tells_sentence_by_sentence_what_the_plain_answer_does() -> Non
 
 def test_a_link_is_said_by_its_words_and_cited_word_for_word() -> None:
     question = "When was the Mirow bridge opened?"
-    told = 'The [Mirow bridge](https://mirow.example/b_(old) "A picture") was opened in [1907](y.md#1907).'
+    told = 'The [Mirow bridge](https://mirow.example/b_(old) "A picture") was opened in [1907](y.md){.year}.'
     shown = context(question, told)
     said = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown))
     assert said.text == "The Mirow bridge was opened in 1907 [1]."
