@@ -189,6 +189,7 @@ _PRONOUN = re.compile(
     r"|did|means?|meant|includes?|included|allows?|makes?|made|gives?|takes?|applies|apply|also|only|too)\b))\b",
     re.IGNORECASE,
 )
+_THIS = re.compile(r"th(?:is|ese)\s", re.IGNORECASE)
 _TERMED = re.compile(r"[-*+•] [^:]{1,120}: \S")  # an item that begins with its term
 _LISTED = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _LABELLED = re.compile(r"(?:[-*+•] )?([^\W\d_][^:.!?\n]{0,40}): \S")  # "Default: 6432"
@@ -319,15 +320,14 @@ def leading(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list
 
 def heading(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """Return the heading above a line, if it has words of the question that the line lacks: "Pension" above
-    "Grade 13: 8 %". A sentence tells by itself what it is about.
+    "Grade 13: 8 %"; and the one above "This role ...", which may name it. Other sentences tell by themselves
+    what they are about.
     """
-    if one.unit.complete or one.is_row or not one.heading:
+    named = one.unit.complete and _THIS.match(one.text) and not _PRONOUN.match(one.text)
+    if one.is_row or not one.heading or (one.unit.complete and not named):
         return []
-    above = [
-        other
-        for other in candidates
-        if other.number == one.number and other.place < one.place and other.naming and other.asked - one.asked
-    ]
+    before = [other for other in candidates if other.number == one.number and other.place < one.place]
+    above = [other for other in before if other.naming and (named or other.asked - one.asked)]
     return [other for other in above[-1:] if other.text.endswith(one.heading)]
 
 

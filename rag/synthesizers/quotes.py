@@ -43,7 +43,7 @@ def write_answer(chosen: Sequence[AnswerCandidate], context: Context) -> Iterato
     between, titled = "", 0
     for one, following in zip_longest(ordered, ordered[1:]):
         if one.naming and following and following.number == one.number:
-            yield f"{between}{_HEADING_END.sub('', _said(one.text, numbered))}:"
+            yield f"{between}{_HEADING_END.sub('', _said(one.text, numbered)).strip('*_')}:"
             between = "\n\n"
             continue
         if one.is_row and titled == one.number:

@@ -180,6 +180,13 @@ def test_a_line_comes_with_the_heading_that_tells_what_it_is_of() -> None:
     assert answer("What does the first year bring?", text).startswith("First year: 40 thalers [1]")
 
 
+def test_this_one_comes_with_the_heading_that_names_it() -> None:
+    text = "## **Ferry pilot**\n\nThis role is for those who know the Lieps. Linen lasts for years."
+    assert answer("Which role is for those who know the Lieps?", text) == (
+        "Ferry pilot:\n\nThis role is for those who know the Lieps [1]."
+    )
+
+
 def rows(question: str, *lines: str, columns: tuple[str, ...] = ("", "2019", "2018")) -> str:
     """What is said of a table of lamps."""
     lamps = passage(1, "\n".join(lines))._replace(
