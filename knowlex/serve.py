@@ -37,6 +37,10 @@ class Server(uvicorn.Server):
             self._wake()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        for listener in sockets or ():
+            # Else `dup` lets it block, for all who share it, until the loop has the copy: whoever wants to
+            # accept what another process took meanwhile would stand still until the next client comes.
+            listener.setblocking(False)
         copies = [listener.dup() for listener in sockets or () for _ in range(ACCEPTED_AT_ONCE - 1)]
         await super().startup([*sockets, *copies] if sockets else None)
         if self.started:

@@ -1,6 +1,7 @@
 """A server that was too busy to read does not blame the client: what has come meanwhile is read first."""
 
 import asyncio
+import os
 import socket
 from pathlib import Path
 from typing import Any
@@ -76,13 +77,18 @@ def test_headers_that_came_with_the_end_of_patience_are_read() -> None:
     assert asyncio.run(served()).startswith(b"HTTP/1.1 204")
 
 
+def small_server() -> Server:
+    server = Server(uvicorn.Config(app, interface="asgi3", lifespan="off", log_config=None))
+    server.config.load()
+    server.lifespan = server.config.lifespan_class(server.config)
+    return server
+
+
 def test_clients_who_come_together_are_accepted_together() -> None:
     clients = 10 * ACCEPTED_AT_ONCE
 
     async def turns_until_all_are_accepted() -> int:
-        server = Server(uvicorn.Config(app, interface="asgi3", lifespan="off", log_config=None))
-        server.config.load()
-        server.lifespan = server.config.lifespan_class(server.config)
+        server = small_server()
         listener = bind_socket("127.0.0.1", 0)
         await server.startup([listener])
         waiting = [socket.create_connection(listener.getsockname()) for _ in range(clients)]
@@ -96,3 +102,23 @@ def test_clients_who_come_together_are_accepted_together() -> None:
         return turns
 
     assert uvloop.run(turns_until_all_are_accepted()) < clients // 2
+
+
+def test_a_process_that_joins_never_lets_the_socket_of_all_block() -> None:
+    """A loop that wants to accept what another process took meanwhile would wait for the next client."""
+    blocks: list[bool] = []
+
+    class Watched(socket.socket):
+        def dup(self) -> socket.socket:
+            copy = super().dup()
+            blocks.append(os.get_blocking(self.fileno()))
+            return copy
+
+    async def join() -> None:
+        server, bound = small_server(), bind_socket("127.0.0.1", 0)
+        os.set_blocking(bound.fileno(), False)  # as another process left it
+        await server.startup([Watched(fileno=bound.detach())])
+        await server.shutdown([])
+
+    uvloop.run(join())
+    assert blocks == [False] * (ACCEPTED_AT_ONCE - 1)
