@@ -483,7 +483,9 @@ class _BlockWalk:
 
 
 def _is_markup(text: str) -> bool:
-    """Tell whether it is mostly HTML, as the pictures and tables in much Markdown are."""
+    """Tell whether it is mostly HTML, as the pictures and tables in much Markdown are, or a fence."""
+    if " " not in text and _MARKS.match(text):
+        return True
     return "<" in text and len(_TAG.sub("", text)) < (1 - MOST_MARKUP) * len(text)
 
 

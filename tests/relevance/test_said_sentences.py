@@ -262,3 +262,11 @@ def test_sentences_that_end_in_quotation_marks_stand_in_one_paragraph() -> None:
     assert answer("What do people call the ferry of Mirow?", text) == (
         "The ferry of Mirow is called “Lieps.” [1] Old people call the ferry of Mirow “Granny.” [1]"
     )
+
+
+def test_the_fence_of_a_program_that_a_chunk_ends_with_is_no_line() -> None:
+    question = "What does mirow stand for?"
+    shown = context(question, "Note that `mirow` stands for the Mirow tool\n\n```html")
+    assert [option.candidate.text for option in options_of(question, shown)] == [
+        "Note that `mirow` stands for the Mirow tool"
+    ]
