@@ -26,8 +26,9 @@ from rag.context.selection import distinct
 from rag.evaluation.question_files import parse_objects
 from rag.evaluation.scoring import is_correct
 from rag.evaluation.types import Case
-from rag.extracting.candidates import Traits, candidates_of, with_forms
+from rag.extracting.candidates import candidates_of, with_forms
 from rag.extracting.selection import WEIGHTS, choose, options_of, stating
+from rag.extracting.units import Traits
 from rag.relevance.assessment import assess
 from rag.relevance.fitting import FOLDS
 from rag.rerankers.sentence import SentenceReranker

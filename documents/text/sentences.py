@@ -42,6 +42,9 @@ _TABULAR = re.compile(
 )  # two figures at a line's end
 _DEFINITION = re.compile(r"[ \t]{0,3}:[ \t]+\S")
 _FIELD = re.compile(r"[ \t]*+[^\W\d_][^\n:.!?]{0,40}:[ \t]++\S")  # "Materials: beech"
+_LINK = re.compile(
+    r"[*_(\"]*+\[[^\[\]\n]{2,90}(?:\]\(|\Z)"
+)  # Markdown's, which formatters wrap to a line of its own
 _RULE = re.compile(r"[ \t]*+([=~^*+#_-])\1{2,}+[ \t]*+(?:\n|\Z)")  # below a heading
 _CELLS = " | "  # of a row
 _CONTEXT_CHARS = 48  # inspected on each side of a mark
@@ -89,7 +92,11 @@ def _iter_ends(text: str) -> Iterator[int]:
         elif kind == "mark":
             note = _BARE_NOTE.match(text, position)
             position = note.end() if note else position
-            ends = worded and _is_end_at_mark(text, sentence_start, match, note[0] if note else "")
+            ends = (
+                worded
+                and not _is_row(text, line_start)
+                and _is_end_at_mark(text, sentence_start, match, note[0] if note else "")
+            )
         else:
             ends = True
         if kind in ("line", "paragraph"):
@@ -98,6 +105,11 @@ def _iter_ends(text: str) -> Iterator[int]:
             yield position
             sentence_start, worded = position, False
     yield len(text)
+
+
+def _is_row(text: str, line_start: int) -> bool:
+    """Tell whether the line is a row of a table in Markdown, which is one sentence whatever its cells say."""
+    return text[line_start : line_start + 8].lstrip().startswith("|")
 
 
 def _is_end_at_mark(text: str, sentence_start: int, match: re.Match[str], note: str) -> bool:
@@ -160,6 +172,8 @@ def _is_end_at_line(text: str, line_start: int, newline: int) -> bool:
     if _CELLS in after or text.find(_CELLS, line_start, newline) >= 0:
         return True
     if after[:1].islower() or line.endswith((",", ";", "-", "–", "(")):
+        return False
+    if _LINK.match(after) and not _LINK.match(line) and line[-1:].isalpha():
         return False
     if _TABULAR.search(line):
         return True

@@ -17,7 +17,7 @@ from embeddings.lexical.terms import lexemes, term_weight
 
 # Of `describe_sentences` and all that it rests on: sentence splitting, stop words, stems. Raise it with a
 # change of these: workers then describe all chunks anew, and until then questions analyse what they meet.
-VERSION = 6
+VERSION = 7
 _DEFINITION = re.compile(r"\S\n[ \t]{0,3}:[ \t]+\S")  # Markdown's "term", and a line below ": what it means"
 _STATEMENT_ENDS = (".", "!", "…", "。", "！", "।")
 

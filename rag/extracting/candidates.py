@@ -2,14 +2,10 @@
 
 import math
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import takewhile
-from typing import NamedTuple
 
-from documents.text.tables import CELLS
 from documents.text.terms import find_parent_item, find_term
-from embeddings.lexical.sentences import Sentence
+from rag.extracting.company import COLONS, begins_item, completing
 from rag.extracting.headings import HeadingsAbove, identifiers_in
 from rag.extracting.rows import rows_said
 from rag.extracting.sentence_form import (
@@ -23,131 +19,14 @@ from rag.extracting.sentence_form import (
     is_called,
     tells_way,
 )
+from rag.extracting.units import AnswerCandidate, Traits, Unit, goes_on, is_title, units_of
 from rag.ranking.logits import logit_of
-from rag.ranking.sentences import analysis_in, words_of
+from rag.ranking.sentences import words_of
 from rag.types.context import Block, Context
 from rag.types.retrieval import Passage
-from rag.types.sentences import SentenceScore
-
-MOST_WORDS = 80  # of a sentence put together
-MOST_OF_TITLE = 16  # words
-LEAST_BEGUN_WORDS = 4  # that a sentence without an end begins with; fewer are a heading or a cell
-# What follows a page's end: perhaps the page's number, "1 / 4", and then the sentence goes on.
-_GOES_ON = re.compile(r"(?:\d{1,4}\s*(?:[/|]\s*\d{1,4})?\s+)?[a-zß-öø-ÿ]")
-_TERM = re.compile(r"[^\n]{1,80}\n[ \t]{0,3}:[ \t]")  # of a definition list
-_SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—|])\s")  # of a heading, a list item or a row
-
-
-class Unit(NamedTuple):
-    """`content[start:end]` of block `number` (from 1): a sentence, or one that goes on after a page's end.
-
-    passage: its 0-based place in the context's passages. coverage: the share of the question's idf mass in
-    it, similarity: its cosine to the question; both None where nobody scored it.
-    """
-
-    number: int
-    passage: int
-    start: int
-    end: int
-    words: frozenset[str]
-    complete: bool
-    coverage: float | None = None
-    similarity: float | None = None
-
-
-def units_of(number: int, block: Block, passages: Sequence[Passage]) -> list[Unit]:
-    """Return the sentences of a block in reading order."""
-    scores = _scores(block, passages)
-    starts = list(scores)
-    units: list[Unit] = []
-    for sentence in analysis_in(block).sentences:
-        within = starts[bisect_left(starts, sentence.start) : bisect_left(starts, sentence.end)]
-        passage = scores[within[0]][0] if within else _passage_at(block, sentence.start)
-        score = _together([scores[start][1] for start in within])
-        if (
-            units
-            and _is_torn(units[-1], sentence, block.content)
-            and not _is_title(block.content[units[-1].start : units[-1].end], passages[passage])
-        ):
-            units[-1] = _joined(units[-1], sentence, score)
-        else:
-            units.append(_unit(number, passage, sentence, score))
-    return units
-
-
-def goes_on(text: str) -> bool:
-    """Tell whether a text begins as only the middle of a sentence does."""
-    return _GOES_ON.match(text) is not None and not _TERM.match(text)
-
-
-def _is_title(text: str, passage: Passage) -> bool:
-    """Tell whether it is the heading that the passage stands below; a long one may be no heading in truth."""
-    text = _HEADING.sub("", text)
-    return text in (passage.section, passage.chapter, passage.title) and text.count(" ") < MOST_OF_TITLE
-
-
-def _scores(block: Block, passages: Sequence[Passage]) -> dict[int, tuple[int, SentenceScore]]:
-    """Return each sentence's passage and score by its start in the block, in reading order."""
-    return {
-        part.start + score.start - part.begin: (part.passage, score)
-        for part in block.parts
-        for score in passages[part.passage].sentences
-        if part.begin <= score.start < part.begin + part.length
-    }
-
-
-def _together(pieces: Sequence[SentenceScore]) -> SentenceScore | None:
-    """Combine the scores of a sentence whose pieces are in several passages, each scored for itself."""
-    if len(pieces) < 2:
-        return pieces[0] if pieces else None
-    similarities = [piece.similarity for piece in pieces if piece.similarity is not None]
-    return SentenceScore(
-        pieces[0].start,
-        pieces[-1].end,
-        min(1.0, sum(piece.coverage for piece in pieces)),
-        min(1.0, sum(piece.coverage for piece in pieces[1:]) + pieces[0].coverage_with_previous),
-        max(similarities, default=None),
-    )
-
-
-def _passage_at(block: Block, start: int) -> int:
-    return next((p.passage for p in reversed(block.parts) if p.start <= start), block.parts[0].passage)
-
-
-def _unit(number: int, passage: int, sentence: Sentence, score: SentenceScore | None) -> Unit:
-    coverage, similarity = (score.coverage, score.similarity) if score else (None, None)
-    start, end, words = sentence.start, sentence.end, sentence.words
-    return Unit(number, passage, start, end, words, sentence.complete, coverage, similarity)
-
-
-def _is_torn(unit: Unit, following: Sentence, content: str) -> bool:
-    """Tell whether it has no end and what follows begins as only the middle of a sentence does."""
-    if unit.complete or not _GOES_ON.match(content, following.start) or _SIGN.match(content, unit.start):
-        return False
-    if find_term(content, following.start, following.end):
-        return False
-    begun = content[unit.start : unit.end]
-    if begun.endswith((":", "?", "|")) or CELLS in content[unit.start : following.end]:
-        return False
-    words = len(begun.split())
-    return LEAST_BEGUN_WORDS <= words <= MOST_WORDS - len(content[following.start : following.end].split())
-
-
-def _joined(unit: Unit, following: Sentence, score: SentenceScore | None) -> Unit:
-    coverage, similarity = unit.coverage, unit.similarity
-    if score:
-        coverage = max(coverage or 0.0, score.coverage_with_previous)
-        similarity = max([s for s in (similarity, score.similarity) if s is not None], default=None)
-    words = unit.words | following.words
-    complete = following.complete
-    return unit._replace(
-        end=following.end, words=words, complete=complete, coverage=coverage, similarity=similarity
-    )
-
 
 # Added to the cosines' spread, so that equal ones stay equal; less where all are near 1, as with e5 models.
 LEAST_SPREAD, LEAST_OF_ROOM = 0.05, 0.1
-LEAST_WORDS = 4  # of a sentence that ends with a colon
 LEAST_ROW = 0.75  # of the words of a row's own head
 _TOTAL = words_of("total", "en")  # "total net sales" are net sales
 _BRACKETED = re.compile(r" \([^()]*\)")  # "Methane (CH4)"
@@ -172,89 +51,15 @@ _TAG = re.compile(r"</?[a-z][^<>]{0,500}>", re.IGNORECASE)
 MOST_MARKUP = 0.5  # of a sentence's characters
 _MARKS = re.compile(r"```|~~~")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
-COLONS = (":", "：")
 SURELY_WORDED = 60  # characters
-PROMISED = 12  # sentences after it are looked at for what a colon promises
-_BE = r"(?:['’]s|\s(?:is|was|has\sbeen|may\sbe|can\sbe|could\sbe|should\sbe|will\sbe|remains|seems|appears))"
-_IMPERSONAL = (
-    r"(?:advisable|agreed|announced|assumed|believed|best|better|clear|common|decided|difficult|easy|estimated"
-    r"|expected|fine|good|hard|helpful|important|impossible|known|likely|necessary|normal|ok(?:ay)?|possible"
-    r"|proposed|recommended|safe|said|suggested|thought|true|unclear|unlikely|useful|usual|worth)"
-)
-# What a sentence begins with that another one before it is about; not "It was decided that", "This year".
-_PRONOUN = re.compile(
-    rf"(?:it(?!{_BE}\s(?:\w+ly\s)?{_IMPERSONAL}\b)"
-    r"|he|she|they|his|her|its|their|er|sie|dies|él|ella|ellos|ellas|est[aeo]s?"
-    r"|th(?:is|ese)(?=\s(?:is|are|was|were|has|have|had|can|could|may|might|must|will|would|shall|should|does|do"
-    r"|did|means?|meant|includes?|included|allows?|makes?|made|gives?|takes?|applies|apply|also|only|too)\b))\b",
-    re.IGNORECASE,
-)
-_THIS = re.compile(r"th(?:is|ese)\s", re.IGNORECASE)
-_TERMED = re.compile(r"[-*+•] [^:]{1,120}: \S")  # an item that begins with its term
-_LISTED = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _LABELLED = re.compile(r"(?:[-*+•] )?([^\W\d_][^:.!?\n]{0,40}): \S")  # "Default: 6432"
 LONGEST_FIELD, LONGEST_TERM, LONGEST_HEADING = 12, 4, 25  # words
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 WIDE_PER_WORD = 2  # characters of scripts without spaces
 
 
-class Traits(NamedTuple):
-    """similarity: the cosine to the question, in spreads above the mean; before: that of the sentence before.
-
-    coverage: the share of the question's idf mass in it. headed: the share of the question's words that it
-    lacks but its titles, or the heading or question above it, hold; since: that all above it hold. relevance:
-    logit of its passage's, less the best one's. incomplete: it does not end as a sentence does. length: ln of
-    its words over `LONG`. fact and those after it: it has the form of an answer (see sentence_form). row: the
-    share of the words of a table's row, its heads apart, that the question asks for; 1 for a field, "Default:
-    6432", of which it asks for the label and the heading above, and for what is below the option it asks for.
-    """
-
-    similarity: float
-    before: float
-    coverage: float
-    headed: float
-    since: float
-    relevance: float
-    incomplete: float
-    length: float
-    fact: float = 0.0
-    turn: float = 0.0
-    term: float = 0.0
-    kind: float = 0.0
-    called: float = 0.0
-    row: float = 0.0
-    way: float = 0.0
-
-
 # Hundreds of traits are made for a question, by place: by name takes twice as long.
 _WITHOUT_FORMS = Traits._fields.index("fact")
-
-
-class AnswerCandidate(NamedTuple):
-    """A unit, in block `number` (from 1) its `place`-th (from 0).
-
-    text: on one line. asked: the question's words that it holds. naming: a heading, a question or the entry
-    of a bibliography, which has the words of a question and never its answer, or no words at all. code: of a
-    program. length: in words. is_row: of a table whose head is known. item: the place of the first sentence
-    on its line. heading: that it stands below, "" if none is known. own: as asked, but of a row without those
-    of its table's title and heads. traits: all but `fact` and those after
-    it; of a field `row`, too.
-    """
-
-    unit: Unit
-    number: int
-    place: int
-    text: str
-    asked: frozenset[str]
-    naming: bool
-    worded: bool
-    code: int
-    length: float
-    traits: Traits
-    is_row: bool = False
-    item: int = 0
-    heading: str = ""
-    own: frozenset[str] = frozenset()
 
 
 def candidates_of(question: str, context: Context) -> list[AnswerCandidate]:
@@ -280,55 +85,6 @@ def _ended(candidates: list[AnswerCandidate]) -> list[AnswerCandidate]:
         if one.text.endswith(COLONS) and completing(one, candidates):
             candidates[n] = one._replace(traits=one.traits._replace(incomplete=0.0))
     return candidates
-
-
-def completing(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Return what a sentence that ends with a colon promises: the items of a list, the next sentence, or one
-    line of code. A program says nothing on one line.
-    """
-    if not one.text.endswith(COLONS) or one.length < LEAST_WORDS:
-        return []
-    after = [other for other in candidates if other.number == one.number and other.place > one.place]
-    told = [other for other in after[:PROMISED] if other.worded]
-    items = list(takewhile(lambda other: begins_item(other.text), told))
-    if items or not told:
-        return items
-    lines = sum(other.code for other in takewhile(lambda other: other.code, told))
-    return told[:1] if lines == 1 or (not lines and told[0].unit.complete) else []
-
-
-def begins_item(text: str) -> bool:
-    """Tell whether it begins with the sign or the number of a list's item."""
-    return _LISTED.match(text) is not None
-
-
-def leading(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Return the sentence before one whose subject is a pronoun, if that tells what the pronoun means; or the
-    one that begins its item of a list with the term that all of the item is about.
-    """
-    if one.item < one.place:
-        begins = [other for other in candidates if (other.number, other.place) == (one.number, one.item)]
-        if begins and _TERMED.match(begins[0].text):
-            return begins
-    if not _PRONOUN.match(one.text):
-        return []
-    before = [other for other in candidates if (other.number, other.place) == (one.number, one.place - 1)]
-    return [
-        other for other in before if other.unit.complete and other.worded and not (other.naming or other.code)
-    ]
-
-
-def heading(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Return the heading above a line, if it has words of the question that the line lacks: "Pension" above
-    "Grade 13: 8 %"; and the one above "This role ...", which may name it. Other sentences tell by themselves
-    what they are about.
-    """
-    named = one.unit.complete and _THIS.match(one.text) and not _PRONOUN.match(one.text)
-    if one.is_row or not one.heading or (one.unit.complete and not named):
-        return []
-    before = [other for other in candidates if other.number == one.number and other.place < one.place]
-    above = [other for other in before if other.naming and (named or other.asked - one.asked)]
-    return [other for other in above[-1:] if other.text.endswith(one.heading)]
 
 
 def with_forms(question: str, candidate: AnswerCandidate, context: Context) -> Traits:
@@ -445,7 +201,7 @@ class _BlockWalk:
         """Tell whether it stands in an item of a list, but does not begin it: what is asked there is no
         heading of the items behind it.
         """
-        return self._item < self._place and _LISTED.match(self._block.content, line + 1) is not None
+        return self._item < self._place and begins_item(self._block.content, line + 1)
 
     def _code(self, written: str) -> int:
         """Count its lines between two fences."""
@@ -458,7 +214,7 @@ class _BlockWalk:
     def _is_heading(self, unit: Unit, text: str) -> bool:
         if unit.words <= self._asked or _HEADING.match(text) or _AIM.match(text):
             return True
-        return _is_title(text, self._passages[unit.passage])
+        return is_title(text, self._passages[unit.passage])
 
     def _is_field(self, text: str, length: float) -> bool:
         if length > LONGEST_FIELD or not self._term or not self._term <= self._asked:

@@ -10,18 +10,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from embeddings.lexical.languages import detect_question_languages
-from rag.extracting.candidates import (
-    COLONS,
-    AnswerCandidate,
-    Traits,
-    asked_share,
-    candidates_of,
-    completing,
-    heading,
-    leading,
-    with_forms,
-)
+from rag.extracting.candidates import asked_share, candidates_of, with_forms
+from rag.extracting.company import COLONS, completing, document_of_year, heading, leading
 from rag.extracting.sentence_form import repeats_number
+from rag.extracting.units import AnswerCandidate, Traits
 from rag.types.context import Context
 
 # Fitted by benchmarks/evaluation/fit_sentences.py; how good they are is in docs/evaluation.md.
@@ -105,7 +97,7 @@ def choose(
     if not options:
         return []
     first = _most_asked(question, options[0].candidate, candidates, context)
-    said = _with_what_it_needs(first, candidates, most_words)
+    said = _with_what_it_needs(question, first, candidates, context, most_words)
     least = options[0].chance * as_likely
     for candidate, chance in options[1:]:
         leads = leading(candidate, candidates)
@@ -131,11 +123,18 @@ def _most_asked(
 
 
 def _with_what_it_needs(
-    one: AnswerCandidate, candidates: Sequence[AnswerCandidate], most_words: int
+    question: str,
+    one: AnswerCandidate,
+    candidates: Sequence[AnswerCandidate],
+    context: Context,
+    most_words: int,
 ) -> list[AnswerCandidate]:
     """Return the sentence with what its colon promises, and what names its subject, if they fit."""
     said = [one]
-    needed = completing(one, candidates) + leading(one, candidates) + heading(one, candidates)
+    language, passage = context.blocks[one.number - 1].language, context.passages[one.unit.passage]
+    needed = completing(one, candidates) + leading(one, candidates)
+    needed += heading(question, one, candidates, language)
+    needed += document_of_year(question, one, [one, *needed], passage)
     for other in needed:
         if sum(each.length for each in said) + other.length > most_words:
             break

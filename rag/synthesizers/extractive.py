@@ -9,7 +9,8 @@ from documents.text.tables import CELLS, is_figure, split_row
 from embeddings.lexical.terms import lexemes
 from rag.context.fitting import assemble
 from rag.context.selection import distinct, most_relevant, says
-from rag.extracting.candidates import AnswerCandidate, begins_item, candidates_of
+from rag.extracting.candidates import candidates_of
+from rag.extracting.company import begins_item
 from rag.extracting.headings import identifiers_in
 from rag.extracting.rows import CellTold, cells_told, rows_said, say_cells
 from rag.extracting.selection import (
@@ -22,6 +23,7 @@ from rag.extracting.selection import (
     options_of,
     weights_for,
 )
+from rag.extracting.units import AnswerCandidate
 from rag.named_documents import ask_of_document
 from rag.prompts import NOT_FOUND
 from rag.ranking.logits import logistic

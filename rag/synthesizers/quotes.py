@@ -9,7 +9,7 @@ from documents.text.tables import CELLS, describe_title, split_row
 from documents.types import TableHead
 from rag.citations import without_markers
 from rag.citations.folding import INLINE_TAG, LINE_TAG, LINK_TARGET
-from rag.extracting.candidates import AnswerCandidate
+from rag.extracting.units import AnswerCandidate
 from rag.types.context import Block, Context
 
 MAX_WORDS = 120  # of a table without full stops, which is one sentence

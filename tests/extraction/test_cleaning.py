@@ -194,6 +194,7 @@ def test_a_paragraph_in_which_a_line_begins_as_a_field_does_is_whole():
             "o Brasil venceu o jogo em casa e o Peru perdeu",
         ),
         ("o The one line that begins so", "o The one line that begins so"),
+        ("\uf0a7 Use of lamps rose.\n\uf0b7Boats fell.", "• Use of lamps rose.\n• Boats fell."),
     ],
 )
 def test_the_letter_that_word_sets_as_the_sign_of_an_item_is_a_bullet(raw: str, expected: str) -> None:

@@ -31,6 +31,8 @@ def sentences(text: str) -> list[str]:
         "See Fig.2 A and no.7 B.",
         "With version 3.11 The Hall runs.",
         "The file.3 of them is lost.",
+        "There are more than\n[300 kinds of lamps](https://lamps.example/all)\nin Mirow.",
+        "| Lantern | It hangs above the quay. It burns oil. | 3 thalers |",
     ],
 )
 def test_one_sentence_stays_whole(text: str) -> None:
@@ -52,6 +54,7 @@ def test_one_sentence_stays_whole(text: str) -> None:
             ["Buy:", "- apples", "- pears", "1. first", "2. second"],
         ),
         ("# Title\nBody", ["# Title", "Body"]),
+        ("[Lamps](a.md)\n[Boats](b.md) and sails", ["[Lamps](a.md)", "[Boats](b.md) and sails"]),
         ("| a | b |\n| 1 | 2 |", ["| a | b |", "| 1 | 2 |"]),
         ("Wait... What?!", ["Wait...", "What?!"]),
         ("It began in 2003.[7][8] It grew.", ["It began in 2003.[7][8]", "It grew."]),

@@ -67,9 +67,10 @@ def test_documents_and_questions_are_embedded_by_ollama(stack: Stack, provider: 
     embed(stack.client)
     embedded_well(stack)
     assert "120 steps" in query(stack.client, "How many steps does the north tower have?").json()["answer"]
-    assert {call.path for call in provider.calls("embeddings")} == {"/api/embed"}
-    assert {call.body["model"] for call in provider.calls("embeddings")} == {"all-minilm"}
-    assert {call.body["keep_alive"] for call in provider.calls("embeddings")} == {"30m"}
+    # Other stacks of this run, which embed by OpenAI, may still be at work.
+    calls = [call for call in provider.calls("embeddings") if call.body["model"] == "all-minilm"]
+    assert {call.path for call in calls} == {"/api/embed"}
+    assert {call.body["keep_alive"] for call in calls} == {"30m"}
     (model,) = stack.sql("SELECT name, provider, dimensions FROM embeddings_embeddingmodel WHERE active")
     assert (model["name"], model["provider"], model["dimensions"]) == ("all-minilm", "ollama", 384)
 

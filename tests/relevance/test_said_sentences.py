@@ -8,6 +8,7 @@ from rag.citations.checker import Checker
 from rag.context.fitting import context_of
 from rag.extracting.selection import options_of
 from rag.synthesizers.extractive import ExtractiveSynthesizer
+from rag.types.retrieval import Passage
 from tests.relevance.asking import answer, ask_of, judged, passage
 from tests.relevance.test_extracting import context
 
@@ -166,6 +167,12 @@ def test_what_begins_with_no_pronoun_comes_alone(begun: str) -> None:
     )
 
 
+@pytest.mark.parametrize("begun", ["In winter 2.0, it", "However, it", "And it"])
+def test_it_behind_a_few_words_comes_with_what_it_is(begun: str) -> None:
+    text = f"The ferry carries few skaters. {begun} crosses the frozen Lieps with three of them."
+    assert answer("How many cross the frozen Lieps?", text).startswith("The ferry carries few skaters [1]. ")
+
+
 def test_what_somebody_did_with_it_comes_with_what_it_is() -> None:
     text = "Mirow has a new ferry. It was built by Adela Brandt for the skaters of the Lieps."
     said = answer("Who built it for the skaters of the Lieps?", text)
@@ -187,13 +194,42 @@ def test_this_one_comes_with_the_heading_that_names_it() -> None:
     )
 
 
+def said_of(question: str, one: Passage) -> str:
+    shown = context_of(judged(question, [one]).passages)
+    return asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown)).text
+
+
+def test_a_line_comes_with_the_heading_of_its_section_that_stands_in_another_chunk() -> None:
+    line = passage(1, "First year: 40 thalers", section="Pay of the pilots")
+    assert said_of("What pay do pilots get in the first year?", line) == (
+        "Pay of the pilots:\n\nFirst year: 40 thalers [1]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "said"),
+    [
+        (
+            "How far did fares rise in 2020-2021?",
+            "Fares rose by 7 percent.",
+            "Yearly report 2020-2021:\n\nFares",
+        ),
+        ("How far did fares rise in 2021?", "Fares of 2021 rose by 7 percent.", "Fares"),
+        ("How far did fares rise in 2019?", "Fares rose by 7 percent.", "Fares"),
+        ("How far did fares rise?", "Fares rose by 7 percent.", "Fares"),
+    ],
+)
+def test_a_year_that_only_the_document_tells_is_told_by_its_name(question: str, text: str, said: str) -> None:
+    one = passage(1, text, title="Harbour of Mirow")._replace(document_name="Yearly_report_2020-2021.pdf")
+    assert said_of(question, one).startswith(said)
+
+
 def rows(question: str, *lines: str, columns: tuple[str, ...] = ("", "2019", "2018")) -> str:
     """What is said of a table of lamps."""
     lamps = passage(1, "\n".join(lines))._replace(
         table_head=("Lamps and boats of the harbour are as follows:", *columns)
     )
-    shown = context_of(judged(question, [lamps]).passages)
-    return asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown)).text
+    return said_of(question, lamps)
 
 
 def test_a_row_beside_the_one_that_is_asked_for_is_not_said() -> None:

@@ -13,6 +13,7 @@ from documents.text.characters import clean_label
 from documents.text.tables import CELLS
 
 _ITEM = re.compile(r"[-*+•‣▪●◦○■□►–—]\s|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]\s")
+_SYMBOL = re.compile(r"\A(\s*)[\uf020-\uf0ff]\s*(?=\w)")  # of a font of signs
 _SMALL_O = re.compile(r"\A(\s*)o ")
 _FIELD = re.compile(r"[^\W\d_a-zß-ÿ][\w/&'’-]*(?: [\w/&'’()-]+){0,4}: \S")  # "Survey coordinator: Ann"
 _FIGURE = re.compile(r"[-–—+$€£(]*(?:\d[\d.,]*[%)\]]*|[$€£—–-])")
@@ -59,9 +60,11 @@ def join_paragraphs(page: str, separate: Mapping[str, int] | None = None) -> str
 
 
 def _with_bullets(lines: list[str]) -> list[str]:
-    """Write "o", which Word sets as the sign of an item, as a bullet: where several lines begin with it, and
-    each goes on as a sentence begins. In some languages "o" is a word, which lines begin with, too.
+    """Write what Word sets as the sign of an item as a bullet: a letter of a font of signs; and "o" where
+    several lines begin with it, and each goes on as a sentence begins. In some languages "o" is a word, which
+    lines begin with, too.
     """
+    lines = [_SYMBOL.sub(r"\1• ", line) for line in lines]
     begun = [line.lstrip()[2:3] for line in lines if line.lstrip().startswith("o ")]
     if len(begun) < 2 or not all(letter.isupper() or letter.isdecimal() for letter in begun):
         return lines

@@ -56,7 +56,7 @@ SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.
 FROM found
 JOIN documents_chunk AS c ON c.id = found.chunk_id
 JOIN documents_document AS d ON d.id = c.document_id
-LEFT JOIN embeddings_chunkanalysis AS a ON a.chunk_id = c.id AND a.version = 6
+LEFT JOIN embeddings_chunkanalysis AS a ON a.chunk_id = c.id AND a.version = 7
 LEFT JOIN LATERAL (
     SELECT s.bounds, ARRAY(
         SELECT (-(one.vector <#> (SELECT $7::vector::halfvec)))::real

@@ -70,6 +70,6 @@ SELECT c.id AS chunk_id, c.document_id, d.original_filename AS document_name, d.
 FROM found
 JOIN documents_chunk AS c ON c.id = found.chunk_id
 JOIN documents_document AS d ON d.id = c.document_id
-LEFT JOIN embeddings_chunkanalysis AS a ON a.chunk_id = c.id AND a.version = 6
+LEFT JOIN embeddings_chunkanalysis AS a ON a.chunk_id = c.id AND a.version = 7
 WHERE ($10::text[] IS NULL OR d.readers IS NULL OR d.readers && $10::text[])
 ORDER BY found.score DESC, found.tie, c.id;
