@@ -22,6 +22,7 @@ UP_OPTIONS = {
     "data_dir": "KNOWLEX_DATA_DIR",
     "workers": "KNOWLEX_WORKERS",
 }
+OF_DJANGO = "django.contrib.auth"  # whose commands find the data folder as ours do
 # Our commands by purpose: name -> (app, what it does).
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Run": {
@@ -37,7 +38,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "mcp": ("rag", "speak MCP on standard input and output, for assistants on this machine"),
         "explain": ("rag", "at which stage of a search a passage was lost"),
     },
-    "API keys": {
+    "People and API keys": {
+        "createsuperuser": (OF_DJANGO, "make an administrator"),
+        "changepassword": (OF_DJANGO, "give an administrator another password"),
         "create_api_key": ("documents", "make a key"),
         "list_api_keys": ("documents", "list the keys"),
         "revoke_api_key": ("documents", "revoke a key"),
@@ -117,7 +120,7 @@ def _print_help(argv: list[str]) -> bool:
         print(describe_commands())
         return True
     name = words[1] if words[0] == "help" and len(words) > 1 else words[0]
-    if name not in OUR_COMMANDS or not HELP & set(words):
+    if OUR_COMMANDS.get(name) in (None, OF_DJANGO) or not HELP & set(words):
         return False
     module = import_module(f"{OUR_COMMANDS[name]}.management.commands.{name}")
     parser = module.Command().create_parser("manage.py", name)

@@ -271,11 +271,14 @@ class Environment(BaseSettings):
 
     @property
     def allowed_hosts(self) -> list[str]:
-        """Return the Host headers that are answered: the chosen ones, else this machine's own."""
+        """Return the Host headers that are answered: the chosen ones, else this machine's own; and always the
+        loopback ones, by which `up`, commands and health checks ask.
+        """
+        loopback = ["localhost", "127.0.0.1", "[::1]"]
         if self.knowlex_allowed_hosts:
-            return [name.strip() for name in self.knowlex_allowed_hosts.split(",") if name.strip()]
-        named = ["localhost", "127.0.0.1", "[::1]", gethostname().lower()]
-        return [*named, *(values.as_host(address) for address in values.bound_addresses(self.knowlex_host))]
+            return [*loopback, *(name.strip() for name in self.knowlex_allowed_hosts.split(",") if name.strip())]
+        bound = map(values.as_host, values.bound_addresses(self.knowlex_host))
+        return [*loopback, gethostname().lower(), *bound]
 
     @property
     def synthesizer(self) -> str:

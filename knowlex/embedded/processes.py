@@ -128,7 +128,7 @@ def is_serving(host: str, port: int) -> bool:
             health = json.loads(connection.getresponse().read())
         except (OSError, http.client.HTTPException, ValueError):
             return False
-    return bool(health["database"] == "connected")
+    return isinstance(health, dict) and health.get("database") == "connected"
 
 
 PR_SET_PDEATHSIG = 1

@@ -94,7 +94,7 @@ async def test_a_connection_killed_in_mid_statement_is_tried_again():
         running, killed = asyncio.create_task(fetch_all(waiting)), 0
         while not killed and not running.done():  # as soon as it has begun
             killed = len(await (await other.execute(OTHERS)).fetchall())
-    assert killed == 1  # and the lock is gone with the connection that had it
+    assert killed  # and the lock is gone with the connection that had it
     assert (await running)[0]["one"] == 1
 
 

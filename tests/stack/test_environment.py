@@ -182,6 +182,11 @@ def test_a_server_bound_to_all_addresses_answers_to_each_of_them(monkeypatch: py
     assert addresses <= set(read_environment().allowed_hosts)
 
 
+def test_loopback_is_answered_whatever_hosts_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KNOWLEX_ALLOWED_HOSTS", "kb.example.org, kb")
+    assert read_environment().allowed_hosts == ["localhost", "127.0.0.1", "[::1]", "kb.example.org", "kb"]
+
+
 @pytest.mark.parametrize(
     ("host", "said", "required"),
     [
