@@ -276,7 +276,10 @@ class Environment(BaseSettings):
         """
         loopback = ["localhost", "127.0.0.1", "[::1]"]
         if self.knowlex_allowed_hosts:
-            return [*loopback, *(name.strip() for name in self.knowlex_allowed_hosts.split(",") if name.strip())]
+            return [
+                *loopback,
+                *(name.strip() for name in self.knowlex_allowed_hosts.split(",") if name.strip()),
+            ]
         bound = map(values.as_host, values.bound_addresses(self.knowlex_host))
         return [*loopback, gethostname().lower(), *bound]
 
