@@ -97,6 +97,7 @@ _LEFT_OUT = re.compile(
 _ENDS = re.compile(r"\s*(?:[.!?。！？;；]|\Z)")
 _WORD_BEFORE = re.compile(r"\w{1,30}[ \t]?\Z")
 _IDENTIFIER = re.compile(r"(?:\b[^\W\d]{1,2}|\w*[_\d]\w*)\Z")
+CODE = re.compile(r"(`[^`]+`)")
 _MAX_DIGITS = 4
 _LONGEST_RUN = 400  # characters; what follows is a run of its own
 
@@ -156,9 +157,10 @@ def marks_in(text: str, blocks: int, written: Callable[[str], bool] = _nowhere) 
     written: whether a passage holds these words literally, so that "(2)" is part of what it says.
     """
     marks: list[Mark] = []
+    code = [span.span() for span in CODE.finditer(text) if written(span[0])] if "`" in text else []
     for match in forms_in(text):
         mark = _mark(match, text, blocks, written)
-        if mark is None:
+        if mark is None or any(start < mark.start < end for start, end in code):
             continue
         if marks and _are_one(marks[-1], mark, text):
             mark = _merge(marks.pop(), mark)

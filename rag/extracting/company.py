@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from rag.extracting.sentence_form import asked_words
+from rag.extracting.sentence_form import asked_words, expected_kinds
 from rag.extracting.units import AnswerCandidate
 from rag.ranking.sentences import words_of
 from rag.types.retrieval import Passage
@@ -36,6 +36,7 @@ _THIS = re.compile(r"th(?:is|ese)\s", re.IGNORECASE)
 _TERMED = re.compile(r"[-*+•] [^:]{1,120}: \S")  # an item that begins with its term
 _LISTED = re.compile(r"(?:[-*+•‣▪●◦○■□►–—]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 
+_STEP = re.compile(r"\(?\d{1,2}[.)]\s")
 _SUFFIX = re.compile(r"\.[a-zA-Z]{2,5}\Z")  # of a file's name
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
@@ -53,6 +54,22 @@ def completing(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> l
         return items
     lines = sum(other.code for other in takewhile(lambda other: other.code, told))
     return told[:1] if lines == 1 or (not lines and told[0].unit.complete) else []
+
+
+def steps_of(
+    question: str, one: AnswerCandidate, candidates: Sequence[AnswerCandidate]
+) -> list[AnswerCandidate]:
+    """Return the other steps of a numbered list if the question is how something is done."""
+    if "way" not in expected_kinds(question) or not _STEP.match(one.text):
+        return []
+    own = [other for other in candidates if other.number == one.number and other.worded]
+    before = takewhile(_is_step, reversed([other for other in own if other.place < one.place]))
+    after = takewhile(_is_step, [other for other in own if other.place > one.place])
+    return [*before, *after]
+
+
+def _is_step(one: AnswerCandidate) -> bool:
+    return one.item < one.place or _STEP.match(one.text) is not None
 
 
 def begins_item(text: str, start: int = 0) -> bool:
@@ -76,21 +93,20 @@ def leading(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> list
     ]
 
 
-def heading(
-    question: str, one: AnswerCandidate, candidates: Sequence[AnswerCandidate], language: str
-) -> list[AnswerCandidate]:
-    """Return the heading above a line, if it has words of the question that the line lacks: "Pension" above
-    "Grade 13: 8 %"; and the one above "This role ...", which may name it. Other sentences tell by themselves
-    what they are about. language: of the block, which may begin below the heading.
+def heading(question: str, one: AnswerCandidate, language: str) -> list[AnswerCandidate]:
+    """Return the heading above a line, if that tells something of the question: "Pension" above "Grade 13:
+    8 %"; and the one above "This role ...", which may name it. Other sentences mostly tell by themselves what
+    they are about.
     """
-    named = one.unit.complete and _THIS.match(one.text) and not _PRONOUN.match(one.text)
-    if one.is_row or not one.heading or (one.unit.complete and not named):
-        return []
-    if not named and words_of(one.heading, language) & asked_words(question, language) <= one.asked:
-        return []
-    before = [other for other in candidates if other.number == one.number and other.place < one.place]
-    above = [other for other in before if other.naming and other.text.endswith(one.heading)]
-    return above[-1:] or [_titled(one, one.heading)]
+    if one.unit.complete and _THIS.match(one.text) and not _PRONOUN.match(one.text):
+        return [titled(one, one.heading)] if one.heading else []
+    return [titled(one, one.heading)] if not one.unit.complete and is_headed(question, one, language) else []
+
+
+def is_headed(question: str, one: AnswerCandidate, language: str) -> bool:
+    """Tell whether the heading above has words of the question that the sentence lacks. language: of both."""
+    above = words_of(one.heading, language) & asked_words(question, language)
+    return not one.is_row and not above <= one.asked
 
 
 def document_of_year(
@@ -103,9 +119,9 @@ def document_of_year(
     if not asked or not set(asked).isdisjoint(told):
         return []
     names = [name for name in (passage.title, passage.document_name) if set(asked) & set(_YEAR.findall(name))]
-    return [_titled(one, _SUFFIX.sub("", name).replace("_", " ")) for name in names[:1]]
+    return [titled(one, _SUFFIX.sub("", name).replace("_", " ")) for name in names[:1]]
 
 
-def _titled(one: AnswerCandidate, title: str) -> AnswerCandidate:
-    """Return a title that stands before the block of a sentence."""
+def titled(one: AnswerCandidate, title: str) -> AnswerCandidate:
+    """Return a title that stands before what is said of the block of a sentence."""
     return one._replace(text=title, place=-1, naming=True, is_row=False, length=title.count(" ") + 1)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from embeddings.lexical.languages import detect_question_languages
 from rag.extracting.candidates import asked_share, candidates_of, with_forms
-from rag.extracting.company import COLONS, completing, document_of_year, heading, leading
+from rag.extracting.company import COLONS, completing, document_of_year, heading, leading, steps_of
 from rag.extracting.sentence_form import repeats_number
 from rag.extracting.units import AnswerCandidate, Traits
 from rag.types.context import Context
@@ -133,7 +133,10 @@ def _with_what_it_needs(
     said = [one]
     language, passage = context.blocks[one.number - 1].language, context.passages[one.unit.passage]
     needed = completing(one, candidates) + leading(one, candidates)
-    needed += heading(question, one, candidates, language)
+    steps = steps_of(question, one, candidates)
+    if one.length + sum(each.length for each in steps) <= most_words:
+        needed += [step for step in steps if step not in needed]
+    needed += heading(question, one, language)
     needed += document_of_year(question, one, [one, *needed], passage)
     for other in needed:
         if sum(each.length for each in said) + other.length > most_words:

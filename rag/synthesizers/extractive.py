@@ -10,7 +10,7 @@ from embeddings.lexical.terms import lexemes
 from rag.context.fitting import assemble
 from rag.context.selection import distinct, most_relevant, says
 from rag.extracting.candidates import candidates_of
-from rag.extracting.company import begins_item
+from rag.extracting.company import begins_item, is_headed, titled
 from rag.extracting.headings import identifiers_in
 from rag.extracting.rows import CellTold, cells_told, rows_said, say_cells
 from rag.extracting.selection import (
@@ -55,6 +55,7 @@ LEAST_OF_NAMED = 0.05  # relevance of what is read of a document that is named: 
 LONGEST_LINE = 12  # words of a line that is read with those beside it...
 SURE_WITH, BETTER_WITH = 0.0, 1.0  # ...and is told with one where that reads so well, and so much better
 MOST_PAIRS = 16  # with these
+WORSE_ALONE = 2.0  # of a logit: a sentence that is said below its heading
 MOST_BELOW = 2  # ...and of others below a heading that has an identifier of the question
 MOST_OF_HALF, MOST_WORDS_OF_HALF = 2, 60  # said of each of two things that a question is of
 
@@ -167,7 +168,28 @@ class ExtractiveSynthesizer:
             readings = {**readings, row: best}
             chosen = _choose_sentences(question, context, readings, AS_LIKELY)
         of_told = {version: readings[one] for one, version in told.items()}
-        return _tell_once(chosen, told), {**readings, **of_told}
+        readings = {**readings, **of_told}
+        return await self._with_heading(question, context, _tell_once(chosen, told), readings), readings
+
+    async def _with_heading(
+        self,
+        question: Question,
+        context: Context,
+        said: list[AnswerCandidate],
+        readings: Mapping[AnswerCandidate, float],
+    ) -> list[AnswerCandidate]:
+        """Add the heading of the likeliest sentence if that reads far worse without it."""
+        one = said[0] if said else None
+        if self._reader is None or one is None or one not in readings or not one.unit.complete:
+            return said
+        if any(other.naming for other in said) or not is_headed(
+            _sought(question, context), one, context.blocks[one.number - 1].language
+        ):
+            return said
+        passage, text = context.passages[one.unit.passage], _to_read(one._replace(heading=""), english=True)
+        pair = Pair(_asked_of(passage, question, text, context.named), text)
+        (alone,) = await self._reader.read(question, [pair]) or (readings[one],)
+        return [*said, titled(one, one.heading)] if readings[one] - alone >= WORSE_ALONE else said
 
     async def read(
         self, question: Question, context: Context, scale: Scale

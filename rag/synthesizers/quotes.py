@@ -7,8 +7,8 @@ from itertools import zip_longest
 from documents.text.sentences import without_note
 from documents.text.tables import CELLS, describe_title, split_row
 from documents.types import TableHead
-from rag.citations import without_markers
 from rag.citations.folding import INLINE_TAG, LINE_TAG, LINK_TARGET
+from rag.citations.markers import CODE, squares
 from rag.extracting.units import AnswerCandidate
 from rag.types.context import Block, Context
 
@@ -19,6 +19,7 @@ _HEADING_END = re.compile(r"[\s:：]+$")
 _STOPS = re.compile(r"[.!?。！？]+$")
 _FENCE = re.compile(r"^(?:```|~~~)\S*\s+|\s+(?:```|~~~)$")  # of a program
 _LINK = re.compile(rf"!?\[([^\]\[]{{0,200}}){LINK_TARGET}")  # says nothing outside its document
+_ZERO = re.compile(r"(?<![\d.])0")
 _LINE_TAG, _INLINE_TAG = re.compile(LINE_TAG), re.compile(INLINE_TAG)
 _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—]|/s/)\s+")  # of a heading, a list item or who signed
 _NUMBER = re.compile(r"(?:\(?\d{1,2}(?:\.\d{1,2}){0,3}[.)]|\(?[a-z]\))\s+(?=[^\W\d_]|[\"“])")  # of one
@@ -43,7 +44,8 @@ def write_answer(chosen: Sequence[AnswerCandidate], context: Context) -> Iterato
     between, titled = "", 0
     for one, following in zip_longest(ordered, ordered[1:]):
         if one.naming and following and following.number == one.number:
-            yield f"{between}{_HEADING_END.sub('', _said(one.text, numbered)).strip('*_')}:"
+            title = _HEADING_END.sub("", _said(one.text, numbered)).strip("*_")
+            yield f"{between}{title}{'' if _END.search(title) else ':'}"
             between = "\n\n"
             continue
         if one.is_row and titled == one.number:
@@ -73,8 +75,29 @@ def _said(text: str, numbered: bool) -> str:
     said = _NOTE_BEFORE.sub("", text[sign.end() :] if sign else text)
     said = without_markup(_FENCE.sub("", said))
     said = CELLS.join(split_row(said)) if said.startswith("| ") else said  # without the outer bars
-    words = without_note(without_markers(said)).split()
+    words = without_note(_without_notes(said)).split()
     return " ".join(words[:MAX_WORDS])[:MAX_CHARS].rstrip()
+
+
+def _without_notes(text: str) -> str:
+    """Drop the numbers of the source's own notes, which would be read as ours, but for what code says. Notes
+    are counted from 1: "[0, 1]" is none, and has round brackets then.
+    """
+    parts = CODE.split(text) if "`" in text else [text]
+    return "".join(part if n % 2 else _take_notes(part) for n, part in enumerate(parts)).strip()
+
+
+def _take_notes(text: str) -> str:
+    parts, done = [], 0
+    for start, end, space, run, tail in squares(text):
+        before, after = text[done:start], f"{space}({run[1:-1]}){tail}"
+        if not _ZERO.search(run):
+            after = ""
+            if before.endswith("(") and text.startswith(")", end):
+                before, end = before[:-1].rstrip(), end + 1
+        parts += [before, after]
+        done = end
+    return "".join((*parts, text[done:]))
 
 
 def title_of(block: Block) -> str:
@@ -84,6 +107,11 @@ def title_of(block: Block) -> str:
 
 
 def without_markup(text: str) -> str:
-    """Return a text in Markdown without the addresses of its links and the tags of HTML."""
+    """Return a text in Markdown without the addresses of its links and the tags of HTML, but for code."""
+    parts = CODE.split(text) if "`" in text else [text]
+    return "".join(part if n % 2 else _without_tags(part) for n, part in enumerate(parts))
+
+
+def _without_tags(text: str) -> str:
     text = _LINK.sub(r"\1", text)
     return _INLINE_TAG.sub("", _LINE_TAG.sub(" ", text)) if "<" in text else text

@@ -230,4 +230,4 @@ def is_keywords(text: str) -> bool:
 
 def as_question(text: str) -> str:
     """Return keywords as the question that they stand for; another text as it is."""
-    return f"What is {text.strip()}?" if is_keywords(text) else text
+    return f"What is {text.strip().rstrip('?')}?" if is_keywords(text) else text

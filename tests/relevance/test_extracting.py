@@ -241,6 +241,42 @@ def test_a_link_is_said_by_its_words_and_cited_word_for_word() -> None:
     assert told[cited.quote_start : cited.quote_end] == told
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "said"),
+    [
+        (
+            "What must the share of oil be?",
+            "The share of oil must be in [0, 1], else it burns.",
+            "in (0, 1), else",
+        ),
+        ("What is the first lamp?", "The first lamp is `lamps[1]` in every program.", "is `lamps[1]` in"),
+        (
+            "Which digits has a lamp?",
+            "The digits of a lamp are `[0-9]+` everywhere.",
+            "are `[0-9]+` everywhere",
+        ),
+        ("Which tag marks a lamp?", "The tag `<strong>` marks a lamp on a page.", "`<strong>` marks"),
+        (
+            "How does one link a lamp?",
+            "Link a lamp as `[lamp](https://a.example)` does.",
+            "`[lamp](https://a",
+        ),
+        (
+            "Which lamp burns oil?",
+            "The lamp [3] [4] burns oil ([5]), see max().",
+            "The lamp burns oil, see max() [1].",
+        ),
+    ],
+)
+def test_code_and_intervals_are_said_as_they_stand_and_the_numbers_of_notes_are_not(
+    question: str, text: str, said: str
+) -> None:
+    shown = context(question, text)
+    answered = asyncio.run(ExtractiveSynthesizer().synthesize(ask_of(question), shown))
+    checked = asyncio.run(Checker(shown, question=question).whole(answered))
+    assert said in checked.text
+
+
 def test_a_single_item_is_said_without_its_number_and_a_list_with_its_numbers() -> None:
     one = context(
         "Who mends the bridge?", "1. The mayor opens the fair.\n2. The smith mends the Mirow bridge."

@@ -138,6 +138,23 @@ def test_a_line_that_is_said_with_another_one_is_not_said_again(asked: str, text
     assert answer(ask_of(asked), text, reader=reading()) == said
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "told"),
+    [
+        ("Is the lift of the belfry on by default?", "Power is off by default.", "Lift of the belfry:\n\nPower is"),
+        ("How many climb the belfry on Sundays?", "There are some 300 of them.", "Climb on Sundays:\n\nThere are"),
+        ("How tall is the belfry of Ghent?", "The belfry of Ghent is 91 metres tall.", "The belfry of Ghent is"),
+        ("What colour has the belfry's flag?", "The default colour is red.", "The default colour is red"),
+    ],
+)
+def test_a_sentence_that_reads_far_worse_without_its_heading_is_said_with_it(
+    question: str, text: str, told: str
+) -> None:
+    heading = told.partition(":")[0] if ":" in told else "Flag of the belfry"
+    page = f"## {heading}\n\n{text} Guides know it.\n\n## Bells\n\nThe bells ring at noon."
+    assert answer(ask_of(question), page, reader=reading()).startswith(told)
+
+
 def test_a_link_is_read_without_its_address() -> None:
     address = "https://towers.example.org/individuals-and-families/who-paid/and-why/forms-for-visitors?page=2"
     text = f"[The belfry of Ghent]({address}) is 91 metres tall."
