@@ -240,6 +240,15 @@ def test_a_book_without_contents_keeps_its_own_headings_and_undeclared_entities(
     assert (found.text, found.headings) == ("The Owl\n\nSees all.", (Heading(1, "The Owl", 0),))
 
 
+def test_the_entities_of_a_page_that_names_its_doctype_are_letters() -> None:
+    page = (
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd">'
+        '<html xmlns="http://www.w3.org/1999/xhtml"><body><h1>Le caf&eacute;</h1><p>3&nbsp;&euro;</p></body>'
+        "</html>"
+    )
+    assert read_epub(epub({"one.xhtml": ""}, more={"book/text/one.xhtml": page})).text == "Le café\n\n3 €"
+
+
 def test_a_protected_book_is_told_from_a_damaged_one() -> None:
     locked = '<encryption><CipherReference URI="book/text/one.xhtml"/></encryption>'
     with pytest.raises(Unreadable, match="protected against copying"):
