@@ -69,15 +69,16 @@ class Composer:
         self._open = None
 
     def add_heading(self, level: int, title: str) -> None:
-        title = clean_label(title, max_chars=MAX_TITLE)
-        if not has_text(title):
+        text = " ".join(clean_characters(title).split())
+        if not has_text(text):
             return
-        start = self._append(title, "\n\n")
+        start = self._append(text, "\n\n")
+        title = text[:MAX_TITLE]
         if len(self._headings) < MAX_OUTLINE_ENTRIES:
             self._headings.append(Heading(level, title, start))
         if level == 1 and not self._title:
             self._title = title
-        self._open, self._above = None, title
+        self._open, self._above = None, text
 
     def add_paragraph(self, text: str) -> None:
         """Add a paragraph; line ends within it are kept, runs of spaces are not."""

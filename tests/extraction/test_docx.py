@@ -102,6 +102,14 @@ def test_a_heading_is_known_by_its_outline_level_whatever_its_style_is_called() 
     ]
 
 
+def test_a_long_heading_keeps_all_of_its_text_and_a_shorter_title() -> None:
+    document = docx.Document()
+    document.add_heading("The buyer shall bear " + "the cost of all repairs " * 20 + "up to 5 million.", 2)
+    found = read_docx(saved(document))
+    assert found.text.endswith("up to 5 million.")
+    assert found.headings[0].title == found.text[:300]
+
+
 def test_revisions_are_read_as_if_accepted() -> None:
     body = (
         '<w:p><w:r><w:t xml:space="preserve">The price is </w:t></w:r>'
