@@ -53,6 +53,9 @@ def test_front_matter_is_metadata() -> None:
 
 def test_a_rule_at_the_start_is_no_front_matter() -> None:
     assert read_markdown(b"---\n\nJust a rule above.").text == "---\n\nJust a rule above."
+    between = "---\nThe warranty lasts five years.\n---\n\nMore."
+    assert read_markdown(between.encode()).text == between
+    assert read_markdown(b"---\nlayout: post\n---\nMore.").text == "More."
 
 
 @pytest.mark.parametrize("data", [b"caf\xe9", b"a\x00b", "text".encode("utf-16")])
