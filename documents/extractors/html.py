@@ -75,9 +75,12 @@ def read_html(data: bytes) -> Extraction:
     return chosen.finish("HTML", title=title, metadata=metadata)
 
 
-def parse_shown(data: bytes) -> Any:
-    """Return the tree of a page, without what is not shown. Raises Unreadable where there is nothing."""
-    tree, _ = _parse(_SUBSET.sub(r"\1>", _decode_page(data), count=1))
+def parse_shown(data: bytes, *, label: str = "") -> Any:
+    """Return the tree of a page, without what is not shown. Raises Unreadable where there is nothing.
+
+    label: of its encoding, where the page names none itself.
+    """
+    tree, _ = _parse(_SUBSET.sub(r"\1>", _decode_page(data, label), count=1))
     drop_hidden_elements(tree)
     return tree
 
@@ -88,10 +91,10 @@ def _is_enough(length: int, whole_length: int) -> bool:
     return length >= _MIN_SHARE * whole_length
 
 
-def _decode_page(data: bytes) -> str:
+def _decode_page(data: bytes, label: str = "") -> str:
     charset = None if has_byte_order_mark(data) else _CHARSET.search(data[:4096])
     if charset is None:
-        return decode(data)
+        return decode(data, label=label)
     return decode(data, label=(charset[1] or charset[2] or b"").decode("ascii", "replace"))
 
 
