@@ -149,6 +149,8 @@ def test_a_damaged_workbook_is_refused(data: bytes) -> None:
         "name;town\r\nAnn;Rome\r\nBob;Bari",
         "name\ttown\nAnn\tRome\nBob\tBari\n",
         '"name","town"\n"Ann","Rome"\n"Bob","Bari"\n',
+        "sep=;\nname;town\nAnn;Rome\nBob;Bari\n",
+        "sep=#\nname#town\nAnn#Rome\nBob#Bari\n",
     ],
 )
 def test_values_are_separated_by_whatever_separates_them(text: str) -> None:
@@ -157,6 +159,13 @@ def test_values_are_separated_by_whatever_separates_them(text: str) -> None:
     (draft,) = chunks(found)
     assert (draft.section, draft.page_number, draft.chunk_type) == ("rows 1-3", None, "table")
     assert describe_place("CSV", None, draft.chapter, draft.section) == "rows 1-3"
+
+
+def test_commas_in_the_values_of_a_table_with_semicolons_cut_nothing() -> None:
+    names = ("Müller, Hans", "Meier, Anna", "Schulz, Karl", "Beck, Eva")
+    found = read_csv(("Name;Mark 1;Mark 2\n" + "".join(f"{name};1,3;2,0\n" for name in names)).encode())
+    assert found.text.splitlines()[:2] == ["Name | Mark 1 | Mark 2", "Müller, Hans | 1,3 | 2,0"]
+    assert read_csv(b"1,5;2\n3,5;4\n").text == "1,5 | 2\n3,5 | 4"
 
 
 def test_rows_of_a_csv_are_counted_as_a_spreadsheet_counts_them() -> None:
