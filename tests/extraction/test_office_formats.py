@@ -249,6 +249,19 @@ def test_the_entities_of_a_page_that_names_its_doctype_are_letters() -> None:
     assert read_epub(epub({"one.xhtml": ""}, more={"book/text/one.xhtml": page})).text == "Le café\n\n3 €"
 
 
+def test_a_cell_over_several_rows_stands_in_each_of_them() -> None:
+    table = (
+        "<table><tr><th>Kind</th><th>Name</th><th>Price</th></tr><tr><td rowspan='2'>Fruit</td><td>Apple</td>"
+        "<td>5</td></tr><tr><td>Pear</td><td>7</td></tr><tr><td>Root</td><td>Beet</td><td>3</td></tr></table>"
+    )
+    assert read_epub(epub({"one.xhtml": table})).text.splitlines() == [
+        "Kind | Name | Price",
+        "Fruit | Apple | 5",
+        "Fruit | Pear | 7",
+        "Root | Beet | 3",
+    ]
+
+
 def test_a_protected_book_is_told_from_a_damaged_one() -> None:
     locked = '<encryption><CipherReference URI="book/text/one.xhtml"/></encryption>'
     with pytest.raises(Unreadable, match="protected against copying"):
