@@ -18,7 +18,7 @@ from documents.extractors.failures import (
     Unreadable,
 )
 from documents.text.characters import clean_characters, clean_label, has_text
-from documents.text.tables import CELLS, read_head
+from documents.text.tables import join_cells, read_head
 from documents.types import (
     Attachment,
     Block,
@@ -101,7 +101,7 @@ class Composer:
         if any(has_text(cell) for cell in cells):
             cells = [" ".join(cell.split()) for cell in cells]
             begins, title = self._open != "table", self._above
-            self.add_line("table", CELLS.join(cells))
+            self.add_line("table", join_cells(cells))
             if begins and self._open == "table":
                 self._blocks[-1] = replace(self._blocks[-1], head=read_head(title, cells))
 
@@ -110,7 +110,7 @@ class Composer:
         self.end_block()
         before = len(self._blocks)
         for row in rows:
-            self.add_line("table", CELLS.join(" ".join(cell.split()) for cell in row))
+            self.add_line("table", join_cells(row))
         if len(self._blocks) > before:
             self._blocks[-1] = replace(self._blocks[-1], head=head)
         self._open = None
