@@ -187,6 +187,32 @@ def test_an_opendocument_text_keeps_headings_lists_tables_and_notes() -> None:
     assert (found.title, found.metadata) == ("Report", {"keywords": "money"})
 
 
+def test_a_numbered_heading_of_an_opendocument_text_is_no_item() -> None:
+    def item(content: str) -> str:
+        return f"<text:list><text:list-item>{content}</text:list-item></text:list>"
+
+    scope = item('<text:h text:outline-level="1">Scope</text:h>')
+    terms = item(item('<text:h text:outline-level="2">Terms</text:h>'))
+    found = read_odt(odt(f"{scope}<text:p>All.</text:p>{terms}<text:p>Few.</text:p>"))
+    assert found.text == "Scope\n\nAll.\n\nTerms\n\nFew."
+    assert [(heading.level, heading.title) for heading in found.headings] == [(1, "Scope"), (2, "Terms")]
+
+
+def test_a_note_in_a_cell_is_read_once_and_a_comment_not_at_all() -> None:
+    def row(*cells: str) -> str:
+        return "".join(f"<table:table-cell><text:p>{cell}</text:p></table:table-cell>" for cell in cells)
+
+    note = (
+        "<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>without tax</text:p>"
+        "</text:note-body></text:note>"
+    )
+    comment = "<office:annotation><text:p>Check this.</text:p></office:annotation>"
+    rows = (row("Name", "Price"), row(f"Apple{comment}", f"5{note}"))
+    table = "".join(f"<table:table-row>{cells}</table:table-row>" for cells in rows)
+    found = read_odt(odt(f"<table:table>{table}</table:table>"))
+    assert found.text == "Name | Price\nApple | 5 (without tax)"
+
+
 def test_an_opendocument_text_under_a_password_is_told_from_a_damaged_one() -> None:
     with pytest.raises(PasswordNeeded):
         read_odt(odt("", manifest="<manifest:encryption-data/>"))
