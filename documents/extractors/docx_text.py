@@ -191,6 +191,32 @@ class InlineContent:
         return "".join(self.parts)
 
 
+# What the font Symbol has from these places on.
+# fmt: off
+_SYMBOLS = {
+    first + place: sign
+    for first, signs in {
+        0x20: " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_",
+        0x61: "αβχδεφγηιϕκλµνοπθρστυϖωξψζ{|}∼",
+        0xA0: "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…", 0xC0: "ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑", 0xF1: "〉∫",
+    }.items()
+    for place, sign in enumerate(signs)
+}
+# fmt: on
+_UNKNOWN_SIGN = "\ufffd"
+
+
+def _read_symbol(element: Any) -> str:
+    """Return a sign that is given by its place in a font, whose places lie at U+F000."""
+    try:
+        place = int(element.get(w("char"), ""), 16)
+    except ValueError:
+        return _UNKNOWN_SIGN
+    if element.get(w("font")) == "Symbol":
+        return _SYMBOLS.get(place & 0xFF, _UNKNOWN_SIGN)
+    return chr(place) if 0 < place < 0xD800 else _UNKNOWN_SIGN
+
+
 def read_inline(paragraph: Any) -> InlineContent:
     content = InlineContent()
     _collect_inline(paragraph, content, 0)
@@ -200,6 +226,11 @@ def read_inline(paragraph: Any) -> InlineContent:
 def read_cell_text(cell: Any) -> str:
     """Return all text of a cell in one line: its paragraphs, text boxes, and tables inside of it."""
     return " ".join(" ".join(read_inline(paragraph).text for paragraph in _iter_paragraphs(cell)).split())
+
+
+def read_cell_notes(cell: Any) -> list[tuple[str, str]]:
+    """Return the keys of the notes in a cell."""
+    return [note for paragraph in _iter_paragraphs(cell) for note in read_inline(paragraph).notes]
 
 
 def read_notes(document: Any, relation: str, kind: str) -> dict[tuple[str, str], str]:
@@ -230,6 +261,8 @@ def _collect_inline(parent: Any, content: InlineContent, depth: int) -> None:
             content.parts.append((child.text or "") + "".join(part.tail or "" for part in child))
         elif tag in _SIGNS:
             content.parts.append(_SIGNS[tag])
+        elif tag == w("sym"):
+            content.parts.append(_read_symbol(child))
         elif tag in _NOTES:
             content.notes.append((_NOTES[tag], child.get(w("id"), "")))
         elif tag == w("txbxContent"):
