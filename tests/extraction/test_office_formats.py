@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 import pptx
@@ -131,6 +132,20 @@ def test_charts_of_any_kind_are_read_and_one_without_figures_is_passed_over() ->
     assert "| Visits\nNorth | 7\nSouth | 9.5" in read_pptx(zipped(entries | {chart: solid})).text
     empty = entries[chart][: entries[chart].index(b"<c:ser>")] + entries[chart].partition(b"</c:ser>")[2]
     assert "Visits" not in read_pptx(zipped(entries | {chart: empty})).text
+
+
+def test_what_a_slide_shows_in_newer_programs_is_read() -> None:
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    shape = slide.shapes.add_textbox(0, 0, Inches(3), Inches(1))
+    shape.text_frame.text = "Energy is mass"
+    compatibility = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+    either = shape.element.makeelement(f"{compatibility}AlternateContent")
+    shape.element.addprevious(either)
+    for name, content in (("Choice", shape.element), ("Fallback", deepcopy(shape.element))):
+        either.append(either.makeelement(compatibility + name))
+        either[-1].append(content)
+    assert read_pptx(saved(presentation)).text == "Energy is mass"
 
 
 def test_a_line_at_the_end_of_a_slide_is_no_part_of_the_next() -> None:
