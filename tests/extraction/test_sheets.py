@@ -71,11 +71,15 @@ def test_values_read_as_they_are_shown() -> None:
         0.1 + 0.2,
         True,
         "=1+1",
+        5,
+        5,
     ]
     for row, value in enumerate(values, start=1):
         sheet.cell(row, 1, f"v{row}")
         sheet.cell(row, 2, value)
     sheet["B5"].number_format = "0.0%"
+    sheet["B9"].number_format = '0.0"%"'
+    sheet["B10"].number_format = r"0\%"
     lines = read_xlsx(saved(book)).text.splitlines()
     assert lines == [
         "v1 | 2024-01-31",
@@ -86,6 +90,8 @@ def test_values_read_as_they_are_shown() -> None:
         "v6 | 0.3",
         "v7 | TRUE",
         "v8",  # nobody has computed it
+        "v9 | 5",
+        "v10 | 5",
     ]
 
 
