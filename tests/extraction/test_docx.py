@@ -230,7 +230,35 @@ def test_lists_count_by_themselves_and_start_again() -> None:
         item._p.get_or_add_pPr().append(parse_xml(
             f'<w:numPr {nsdecls("w")}><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>'
         ))  # fmt: skip
-    assert read_docx(saved(document)).text == "1. item\n  1. item\n2. item\n  1. item\n1. item"
+    assert read_docx(saved(document)).text == "1. item\n  a) item\n2. item\n  a) item\n1. item"
+
+
+@pytest.mark.parametrize(
+    ("form", "start", "marks"),
+    [
+        ("lowerLetter", 5, "e) f)"),
+        ("upperRoman", 3, "III) IV)"),
+        ("upperLetter", 26, "Z) 27."),
+        ("decimal", 0, "0. 1."),
+        ("lowerRoman", 0, "0. i)"),
+    ],
+)
+def test_items_have_the_letters_and_numbers_that_word_shows(form: str, start: int, marks: str) -> None:
+    document = docx.Document()
+    numbering = document.part.numbering_part.element
+    numbering.insert(0, parse_xml(
+        f'<w:abstractNum {nsdecls("w")} w:abstractNumId="90"><w:lvl w:ilvl="0"><w:start w:val="{start}"/>'
+        f'<w:numFmt w:val="{form}"/></w:lvl></w:abstractNum>'
+    ))  # fmt: skip
+    numbering.append(parse_xml(
+        f'<w:num {nsdecls("w")} w:numId="91"><w:abstractNumId w:val="90"/></w:num>'
+    ))  # fmt: skip
+    for _ in range(2):
+        item = document.add_paragraph("item")
+        item._p.get_or_add_pPr().append(parse_xml(
+            f'<w:numPr {nsdecls("w")}><w:ilvl w:val="0"/><w:numId w:val="91"/></w:numPr>'
+        ))  # fmt: skip
+    assert read_docx(saved(document)).text == "\n".join(f"{mark} item" for mark in marks.split())
 
 
 def test_code_keeps_its_lines() -> None:
