@@ -143,6 +143,12 @@ def test_html_in_markdown_becomes_markdown() -> None:
     assert [head and head.columns for head in tables] == [("Time", "Talk"), ("Port", "What")]
 
 
+def test_a_list_in_a_cell_tears_no_table() -> None:
+    table = "| Field | Values |\n|---|---|\n| mode | {} |\n| size | 1 to 9 |"
+    found = read_markdown(table.format("<ul><li>fast</li><li>slow</li></ul>").encode())
+    assert found.text == table.format("fast; slow")
+
+
 def test_words_that_only_tags_keep_apart_stay_apart() -> None:
     source = "<ul><li>Tea</li><li>Milk <b>w</b>arm</li>\n\n<div><p>Ends</p><p>here&#1;</p></div>"
     assert read_markdown(source.encode()).text.split() == ["Tea", "Milk", "warm", "Ends", "here"]
