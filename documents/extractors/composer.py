@@ -18,7 +18,7 @@ from documents.extractors.failures import (
     Unreadable,
 )
 from documents.text.characters import clean_characters, clean_label, has_text
-from documents.text.tables import CELLS, read_head
+from documents.text.tables import join_cells, read_head
 from documents.types import (
     Attachment,
     Block,
@@ -69,15 +69,16 @@ class Composer:
         self._open = None
 
     def add_heading(self, level: int, title: str) -> None:
-        title = clean_label(title, max_chars=MAX_TITLE)
-        if not has_text(title):
+        text = " ".join(clean_characters(title).split())
+        if not has_text(text):
             return
-        start = self._append(title, "\n\n")
+        start = self._append(text, "\n\n")
+        title = text[:MAX_TITLE]
         if len(self._headings) < MAX_OUTLINE_ENTRIES:
             self._headings.append(Heading(level, title, start))
         if level == 1 and not self._title:
             self._title = title
-        self._open, self._above = None, title
+        self._open, self._above = None, text
 
     def add_paragraph(self, text: str) -> None:
         """Add a paragraph; line ends within it are kept, runs of spaces are not."""
@@ -100,7 +101,7 @@ class Composer:
         if any(has_text(cell) for cell in cells):
             cells = [" ".join(cell.split()) for cell in cells]
             begins, title = self._open != "table", self._above
-            self.add_line("table", CELLS.join(cells))
+            self.add_line("table", join_cells(cells))
             if begins and self._open == "table":
                 self._blocks[-1] = replace(self._blocks[-1], head=read_head(title, cells))
 
@@ -109,7 +110,7 @@ class Composer:
         self.end_block()
         before = len(self._blocks)
         for row in rows:
-            self.add_line("table", CELLS.join(" ".join(cell.split()) for cell in row))
+            self.add_line("table", join_cells(row))
         if len(self._blocks) > before:
             self._blocks[-1] = replace(self._blocks[-1], head=head)
         self._open = None

@@ -6,28 +6,47 @@ out what was inserted under revision, content controls, text boxes and footnotes
 
 from collections.abc import Iterator
 from io import BytesIO
+from itertools import chain
 from typing import Any
 
-from docx import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.opc.part import PartFactory
+from docx.package import Package
+from docx.parts.document import DocumentPart
 
 from documents.extractors.composer import Composer
-from documents.extractors.docx_text import ParagraphStyles, read_cell_text, read_inline, read_notes, w
+from documents.extractors.docx_text import (
+    ParagraphStyles,
+    read_cell_notes,
+    read_cell_text,
+    read_inline,
+    read_notes,
+    w,
+)
 from documents.extractors.failures import Unreadable
-from documents.extractors.packages import open_package, read_properties
+from documents.extractors.packages import open_package, read_properties, refuse_strict, without_lost_relations
 from documents.text.tables import join_heads
 from documents.types import Extraction
 
 BROKEN_DOCX = "The DOCX is damaged and cannot be read."
 _MAX_DEPTH = 50
+# python-docx knows documents only, not templates, nor either of them with macros.
+_OTHER_TYPES = (
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
+    "application/vnd.ms-word.document.macroEnabled.main+xml",
+    "application/vnd.ms-word.template.macroEnabledTemplate.main+xml",
+)
+PartFactory.part_type_for.update(dict.fromkeys(_OTHER_TYPES, DocumentPart))
 _TRANSPARENT = frozenset({w("sdt"), w("sdtContent"), w("customXml"), w("ins"), w("moveTo"), w("smartTag")})
 
 
 def read_docx(data: bytes) -> Extraction:
     """Read a document without headers, footers, comments and deleted text. Raises Unreadable."""
-    open_package(data, BROKEN_DOCX).close()
     try:
-        document = Document(BytesIO(data))
+        with open_package(data, BROKEN_DOCX) as archive:
+            refuse_strict(archive, "_rels/.rels")
+            data = without_lost_relations(archive, data)
+        document = Package.open(BytesIO(data)).main_document_part.document
         composer = Composer()
         _BodyReader(document, composer).walk(document.element.body, 0)
         title, metadata = read_properties(document.core_properties)
@@ -91,6 +110,9 @@ class _BodyReader:
         for cells in join_heads([_read_cells(row, above) for row in rows]):
             self._composer.add_row(cells)
         self._composer.end_block()
+        for cell in chain.from_iterable(rows):
+            for note in read_cell_notes(cell):
+                self._composer.add_paragraph(self._notes.get(note, ""))
 
 
 def _iter_rows(table: Any) -> Iterator[list[Any]]:

@@ -2,9 +2,10 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from string import ascii_lowercase
+from typing import Any, NamedTuple
 
 from docx.opc.constants import RELATIONSHIP_TYPE
 from lxml import etree
@@ -16,6 +17,10 @@ _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 _CODE = re.compile(r"\b(?:code|preformatted|source|listing|verbatim)\b", re.IGNORECASE)
 _LISTED = re.compile(r"list (bullet|number)(?: (\d))?", re.IGNORECASE)
 _CONTENTS = re.compile(r"toc \d|table of figures", re.IGNORECASE)
+_ITEM_SIGNS: dict[str, Sequence[str]] = {
+    "Letter": ascii_lowercase,
+    "Roman": ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv"),
+}
 _BULLETS = frozenset({"bullet", "none"})
 _MAX_CHAIN = 20
 
@@ -24,13 +29,28 @@ def w(name: str) -> str:
     return _W + name
 
 
+class Numbering(NamedTuple):
+    """How the items of a list are numbered. form: Word's name of it, such as "lowerLetter"."""
+
+    form: str = "decimal"
+    start: int = 1
+
+    def write(self, number: int) -> str:
+        """Return what stands before an item: "3. ", or "c) ", which ends no sentence as "c. " would."""
+        signs = _ITEM_SIGNS.get(self.form[5:], ())
+        if not 0 < number <= len(signs):
+            return f"{number}. "
+        sign = signs[number - 1]
+        return f"{sign.upper() if self.form.startswith('upper') else sign}) "
+
+
 @dataclass(frozen=True, slots=True)
 class ListItem:
     """An item of a list. list_id: numbers count up within it. indent: 0 for the outermost."""
 
     list_id: str
     indent: int
-    ordered: bool
+    numbering: "Numbering | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +69,7 @@ class ParagraphStyles:
     def __init__(self, document: Any) -> None:
         styles = _find_part(document, RELATIONSHIP_TYPE.STYLES)
         self._elements = {style.get(w("styleId"), ""): style for style in styles.iter(w("style"))}
-        self._ordered = _read_ordered_levels(document)
+        self._numbering = _read_numbering(document)
         self._default = next((key for key, style in self._elements.items() if _is_default(style)), "")
         self._kinds: dict[str, ParagraphKind] = {}
         self._counters: dict[str, dict[int, int]] = defaultdict(dict)
@@ -72,13 +92,13 @@ class ParagraphStyles:
 
     def mark(self, item: ListItem) -> str:
         """Return what a reader sees before the item, and count it."""
-        if not item.ordered:
+        if item.numbering is None:
             return "- "
         counters = self._counters[item.list_id]
         for deeper in [indent for indent in counters if indent > item.indent]:
             del counters[deeper]
-        counters[item.indent] = counters.get(item.indent, 0) + 1
-        return f"{counters[item.indent]}. "
+        counters[item.indent] = counters.get(item.indent, item.numbering.start - 1) + 1
+        return item.numbering.write(counters[item.indent])
 
     def _classify_style(self, style_id: str) -> ParagraphKind:
         kind = ParagraphKind()
@@ -95,8 +115,8 @@ class ParagraphStyles:
             if _CODE.search(name):
                 return ParagraphKind(is_code=True)
             if listed:
-                ordered = listed[1].lower() == "number"
-                return ParagraphKind(item=ListItem(name, int(listed[2] or 1) - 1, ordered))
+                numbering = Numbering() if listed[1].lower() == "number" else None
+                return ParagraphKind(item=ListItem(name, int(listed[2] or 1) - 1, numbering))
             if number_id and kind.item is None:
                 kind = ParagraphKind(item=self._make_item(number_id, style))
         return kind
@@ -115,7 +135,7 @@ class ParagraphStyles:
             return None
         level = _read_value(element, "pPr", "numPr", "ilvl") or "0"
         indent = int(level) if level in "012345678" else 0
-        return ListItem(number_id, indent, self._ordered.get((number_id, indent), False))
+        return ListItem(number_id, indent, self._numbering.get((number_id, indent)))
 
 
 def _is_default(style: Any) -> bool:
@@ -144,20 +164,22 @@ def _find_part(document: Any, relation: str) -> Any:
         return etree.Element("none")
 
 
-def _read_ordered_levels(document: Any) -> dict[tuple[str, int], bool]:
-    """Map (number id, level) to whether its items are numbered, by the numbering part."""
+def _read_numbering(document: Any) -> dict[tuple[str, int], Numbering | None]:
+    """Map (number id, level) to how its items are numbered, by the numbering part, if they are."""
     numbering = _find_part(document, RELATIONSHIP_TYPE.NUMBERING)
-    formats: dict[str, dict[int, bool]] = {}
+    formats: dict[str, dict[int, Numbering | None]] = {}
     for abstract in numbering.iter(w("abstractNum")):
         levels = formats.setdefault(abstract.get(w("abstractNumId"), ""), {})
         for level in abstract.iter(w("lvl")):
             indent = level.get(w("ilvl"), "")
             if indent.isdigit() and len(indent) == 1:
-                levels[int(indent)] = _read_value(level, "numFmt") not in _BULLETS
+                form, start = _read_value(level, "numFmt"), _read_value(level, "start")
+                first = int(start) if start.isdecimal() and len(start) < 4 else 1
+                levels[int(indent)] = None if form in _BULLETS else Numbering(form, first)
     return {
-        (number.get(w("numId"), ""), indent): ordered
+        (number.get(w("numId"), ""), indent): numbering
         for number in numbering.iter(w("num"))
-        for indent, ordered in formats.get(_read_value(number, "abstractNumId"), {}).items()
+        for indent, numbering in formats.get(_read_value(number, "abstractNumId"), {}).items()
     }
 
 
@@ -191,6 +213,32 @@ class InlineContent:
         return "".join(self.parts)
 
 
+# What the font Symbol has from these places on.
+# fmt: off
+_SYMBOLS = {
+    first + place: sign
+    for first, signs in {
+        0x20: " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_",
+        0x61: "αβχδεφγηιϕκλµνοπθρστυϖωξψζ{|}∼",
+        0xA0: "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…", 0xC0: "ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑", 0xF1: "〉∫",
+    }.items()
+    for place, sign in enumerate(signs)
+}
+# fmt: on
+_UNKNOWN_SIGN = "\ufffd"
+
+
+def _read_symbol(element: Any) -> str:
+    """Return a sign that is given by its place in a font, whose places lie at U+F000."""
+    try:
+        place = int(element.get(w("char"), ""), 16)
+    except ValueError:
+        return _UNKNOWN_SIGN
+    if element.get(w("font")) == "Symbol":
+        return _SYMBOLS.get(place & 0xFF, _UNKNOWN_SIGN)
+    return chr(place) if 0 < place < 0xD800 else _UNKNOWN_SIGN
+
+
 def read_inline(paragraph: Any) -> InlineContent:
     content = InlineContent()
     _collect_inline(paragraph, content, 0)
@@ -200,6 +248,11 @@ def read_inline(paragraph: Any) -> InlineContent:
 def read_cell_text(cell: Any) -> str:
     """Return all text of a cell in one line: its paragraphs, text boxes, and tables inside of it."""
     return " ".join(" ".join(read_inline(paragraph).text for paragraph in _iter_paragraphs(cell)).split())
+
+
+def read_cell_notes(cell: Any) -> list[tuple[str, str]]:
+    """Return the keys of the notes in a cell."""
+    return [note for paragraph in _iter_paragraphs(cell) for note in read_inline(paragraph).notes]
 
 
 def read_notes(document: Any, relation: str, kind: str) -> dict[tuple[str, str], str]:
@@ -230,6 +283,8 @@ def _collect_inline(parent: Any, content: InlineContent, depth: int) -> None:
             content.parts.append((child.text or "") + "".join(part.tail or "" for part in child))
         elif tag in _SIGNS:
             content.parts.append(_SIGNS[tag])
+        elif tag == w("sym"):
+            content.parts.append(_read_symbol(child))
         elif tag in _NOTES:
             content.notes.append((_NOTES[tag], child.get(w("id"), "")))
         elif tag == w("txbxContent"):

@@ -100,7 +100,10 @@ class _Converting:
                 self._part()
                 return
             if kind == "shaped":
-                self.parts.append(_as_markdown(text[piece.start() : end]))
+                shaped = _as_markdown(text[piece.start() : end])
+                if self._is_in_row(piece.start()):
+                    shaped = "; ".join(line.strip().removeprefix("- ") for line in shaped.split("\n") if line)
+                self.parts.append(shaped)
             self.position = end
 
     def _part(self) -> None:

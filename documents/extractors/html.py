@@ -69,29 +69,40 @@ def read_html(data: bytes) -> Extraction:
         return replace(composer.finish("HTML"), warnings=(_TOO_DEEP,))
     title, metadata = _read_metadata(tree)
     drop_hidden_elements(tree)
-    whole = _compose_whole_page(tree)
-    main = _compose_main_content(tree, whole.length)
-    chosen = main if main and _is_enough(main.length, whole.length) else whole
-    return chosen.finish("HTML", title=title, metadata=metadata)
+    whole = _compose_whole_page(tree).finish("HTML", title=title, metadata=metadata)
+    content = _compose_main_content(tree)
+    if content is None or not content.length:
+        return whole
+    main = content.finish("HTML", title=title, metadata=metadata)
+    return main if _is_enough(main.text, whole.text) else whole
 
 
-def parse_shown(data: bytes) -> Any:
-    """Return the tree of a page, without what is not shown. Raises Unreadable where there is nothing."""
-    tree, _ = _parse(_SUBSET.sub(r"\1>", _decode_page(data), count=1))
+def parse_shown(data: bytes, *, label: str = "") -> Any:
+    """Return the tree of a page, without what is not shown. Raises Unreadable where there is nothing.
+
+    label: of its encoding, where the page names none itself.
+    """
+    tree, _ = _parse(_SUBSET.sub(r"\1>", _decode_page(data, label), count=1))
     drop_hidden_elements(tree)
     return tree
 
 
-def _is_enough(length: int, whole_length: int) -> bool:
-    if length < _ENOUGH and 2 * length < whole_length:
+def _is_enough(main: str, whole: str) -> bool:
+    """Tell if the main content is no rest of the page, nor all of it glued to a paragraph, which is all
+    that trafilatura makes of a page where it finds nothing.
+    """
+    if len(main) < _ENOUGH and 2 * len(main) < len(whole):
         return False
-    return length >= _MIN_SHARE * whole_length
+    *above, last = main.split("\n\n")
+    if len(above) < 2 and last not in whole and len(last) < 2 * len(whole):
+        return False
+    return len(main) >= _MIN_SHARE * len(whole)
 
 
-def _decode_page(data: bytes) -> str:
+def _decode_page(data: bytes, label: str = "") -> str:
     charset = None if has_byte_order_mark(data) else _CHARSET.search(data[:4096])
     if charset is None:
-        return decode(data)
+        return decode(data, label=label)
     return decode(data, label=(charset[1] or charset[2] or b"").decode("ascii", "replace"))
 
 
@@ -136,10 +147,8 @@ def _compose_whole_page(tree: Any) -> Composer:
     return composer
 
 
-def _compose_main_content(tree: Any, whole_length: int) -> Composer | None:
-    """Compose the main content; None where there is none. whole_length: of the whole page's text."""
-    if not whole_length:
-        return None
+def _compose_main_content(tree: Any) -> Composer | None:
+    """Compose the main content; None where there is none."""
     prepared = deepcopy(tree)
     _unwrap_headings(prepared)
     for block in list(prepared.iter("pre")):  # else it is taken for a quotation

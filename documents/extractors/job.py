@@ -31,9 +31,12 @@ def guess_name_kind(filename: str) -> NameKind:
     return _ENDINGS.get(ending.lower(), "other") if dot else "other"
 
 
-def opens_as_pdf(head: bytes) -> bool:
-    """Tell if a file is a PDF. head: at least its first PDF_MAGIC_WITHIN bytes, or all there are."""
-    return _PDF_MAGIC in head[:PDF_MAGIC_WITHIN]
+def opens_as_pdf(head: bytes, name_kind: NameKind) -> bool:
+    """Tell if a file is a PDF: anything may stand before it, but not in what is named as a text, which may
+    tell of PDF. head: at least its first PDF_MAGIC_WITHIN bytes, or all there are.
+    """
+    head = head[:PDF_MAGIC_WITHIN]
+    return _PDF_MAGIC in head if name_kind == "other" else head.lstrip().startswith(_PDF_MAGIC)
 
 
 MAX_CPU_S = 60

@@ -57,8 +57,11 @@ def split_front_matter(source: str) -> tuple[dict[str, str], str]:
     front_matter = _FRONT_MATTER.match(source)
     if front_matter is None:
         return {}, source
+    written = _parse_fields(front_matter["fields"])
+    if not written and has_text(front_matter["fields"]):  # text between two rules
+        return {}, source
     fields: dict[str, str] = {}
-    for name, value in _parse_fields(front_matter["fields"]).items():
+    for name, value in written.items():
         ours = _NAMES.get(str(name).lower(), "")
         label = clean_label(_join_text(value))
         if ours and label:

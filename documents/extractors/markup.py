@@ -4,11 +4,14 @@ import re
 from collections.abc import Iterator, Set
 from typing import Any
 
+from lxml import etree
+
 from documents.extractors.composer import Composer
 from documents.text.tables import is_sentence, join_heads
 
 _MAX_DEPTH = 200  # deeper elements give their text and no structure
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
+_OPENED = (*_LEVELS, "summary")  # a button in these holds their words, and shows what is below
 _LISTS = frozenset({"list", "ul", "ol", "dl", "menu", "dir"})
 _ITEMS = frozenset({"item", "li", "dt", "dd"})
 _ROWS = frozenset({"row", "tr", "thead"})  # many heads have their cells without a row
@@ -22,6 +25,7 @@ _BLOCKS = frozenset({
     "item", "li", "dt", "dd", "hr", "ab", "noframes", "frameset"
 })
 # fmt: on
+_APART = _BLOCKS | _BREAKS | _LISTS | _LEVELS.keys() | {"head", "table", "pre"}  # from the words around
 # fmt: off
 _NEVER_SHOWN = (
     "script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "svg", "math",
@@ -44,7 +48,10 @@ def compose(root: Any, composer: Composer, *, without: Set[str] = frozenset()) -
 def drop_hidden_elements(tree: Any) -> None:
     """Drop scripts, and what the page itself hides, which is where instructions to models are smuggled in."""
     for element in list(tree.iter(*_NEVER_SHOWN)):
-        element.drop_tree()
+        if element.tag == "button" and next(element.iterancestors(*_OPENED), None) is not None:
+            element.drop_tag()
+        else:
+            element.drop_tree()
     for element in list(tree.xpath("//body//*[@style or @hidden]")):
         hidden = element.get("hidden") is not None and element.get("role") != "tabpanel"
         if (hidden or HIDDEN.search(element.get("style", ""))) and element.getparent() is not None:
@@ -52,8 +59,18 @@ def drop_hidden_elements(tree: Any) -> None:
 
 
 def text_of(element: Any) -> str:
-    """Return all text of the element as one line."""
-    return " ".join("".join(element.itertext()).split())
+    """Return all text of the element as one line, with a space where a line or a block begins or ends."""
+    return " ".join("".join(_iter_text(element)).split())
+
+
+def _iter_text(element: Any) -> Iterator[str]:
+    for event, part in etree.iterwalk(element, events=("start", "end")):
+        if part.tag in _APART:
+            yield " "
+        if event == "start":
+            yield part.text or ""
+        elif part is not element:
+            yield part.tail or ""
 
 
 class _Walker:
@@ -165,7 +182,8 @@ class _Walker:
         for caption in table.iter("caption"):
             self._composer.add_paragraph(text_of(caption))
         self._composer.end_block()
-        rows = [_read_cells(row) for row in table.iter(*_ROWS) if _has_cells(row)]
+        above: dict[int, tuple[str, int]] = {}
+        rows = [_read_cells(row, above) for row in table.iter(*_ROWS) if _has_cells(row)]
         if _tells_terms(table, rows):
             for term, meaning in rows:
                 self._line(f"{term}: {meaning}", "- ", 0)
@@ -179,17 +197,38 @@ def _has_cells(row: Any) -> bool:
     return any(cell.tag in _CELLS for cell in row)
 
 
-def _read_cells(row: Any) -> list[str]:
-    """Return the texts of a row, empty ones for what a cell covers of the columns to its right."""
+def _read_cells(row: Any, above: dict[int, tuple[str, int]]) -> list[str]:
+    """Return the texts of a row: one that goes on from above again, so that a row reads by itself, and empty
+    ones for what a cell covers of the columns to its right.
+
+    above: by column, the text that goes on there, and in how many rows; kept from row to row.
+    """
     cells: list[str] = []
     for cell in row:
         if cell.tag in _CELLS:
-            covered = cell.get("colspan", "1")
-            width = int(covered) if covered.isascii() and covered.isdigit() and len(covered) < 3 else 1
-            cells += [" ".join(" ".join(cell.itertext()).split()), *[""] * (width - 1)]
+            _go_on(cells, above)
+            texts = [text_of(cell), *[""] * (_read_span(cell, "colspan") - 1)]
+            if (rows := _read_span(cell, "rowspan")) > 1:
+                above.update((len(cells) + place, (text, rows - 1)) for place, text in enumerate(texts))
+            cells += texts
+    _go_on(cells, above)
     while cells and not cells[-1]:
         cells.pop()
     return cells
+
+
+def _go_on(cells: list[str], above: dict[int, tuple[str, int]]) -> None:
+    while len(cells) in above:
+        place = len(cells)
+        text, rows = above.pop(place)
+        if rows > 1:
+            above[place] = text, rows - 1
+        cells.append(text)
+
+
+def _read_span(cell: Any, name: str) -> int:
+    span = cell.get(name, "1")
+    return max(1, int(span)) if span.isascii() and span.isdigit() and len(span) < 3 else 1
 
 
 def _tells_terms(table: Any, rows: list[list[str]]) -> bool:
@@ -213,10 +252,7 @@ def _split_item(item: Any) -> Iterator[Any]:
                 yield " " + (child.text or "")
                 yield from _split_item(child)
             else:
-                yield (" " if child.tag in _BLOCKS or child.tag in _BREAKS else "") + "".join(
-                    child.itertext()
-                )
-                yield " " if child.tag in _BLOCKS else ""
+                yield "".join(_iter_text(child))
         yield child.tail or ""
 
 

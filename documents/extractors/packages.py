@@ -1,5 +1,6 @@
 """Files that are ZIP archives of XML, whose size is checked before they are unpacked. In the sandbox only."""
 
+import posixpath
 import zipfile
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -42,6 +43,29 @@ def refuse_strict(archive: zipfile.ZipFile, part: str) -> None:
     """Refuse an Office file in the strict form of the standard, whose names its readers do not know."""
     if part in archive.namelist() and _STRICT in archive.read(part):
         raise Unreadable(STRICT)
+
+
+def without_lost_relations(archive: zipfile.ZipFile, data: bytes) -> bytes:
+    """Return the archive without relations to parts that it does not hold, such as "NULL"; then without its
+    pictures, too.
+    """
+    names = set(archive.namelist())
+    changed: dict[str, bytes] = {}
+    for name in (one for one in names if one.endswith(".rels")):
+        folder, relations = posixpath.dirname(posixpath.dirname(name)), parse_xml(archive.read(name))
+        for relation in list(relations):
+            target = posixpath.normpath(posixpath.join("/", folder, relation.get("Target", "")))
+            if relation.get("TargetMode") != "External" and target.removeprefix("/") not in names:
+                relations.remove(relation)
+                changed[name] = etree.tostring(relations)
+    if not changed:
+        return data
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w") as rest:
+        for name in names:
+            kept = archive.read(name) if name.lower().endswith(_XML_ENDINGS) else b""
+            rest.writestr(name, changed.get(name, kept))
+    return file.getvalue()
 
 
 def parse_xml(data: bytes) -> Any:

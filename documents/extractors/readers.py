@@ -79,7 +79,7 @@ _MAIL = re.compile(r"^(?:from|to|subject|date|received|message-id|mime-version|r
 
 def detect_source(data: bytes, name_kind: NameKind, sources: AbstractSet[Source]) -> Source:
     """Return which of `sources` the file is. Raises Unreadable, saying what the file seems to be."""
-    if opens_as_pdf(data):
+    if opens_as_pdf(data, name_kind):
         return _require_source("PDF", sources)
     if data.startswith(ZIP):
         return _detect_package(data, sources)

@@ -129,7 +129,9 @@ SUFFIXES = {
     "message/rfc822": ".eml",
     "text/csv": ".csv",
 }
-KNOWN_SUFFIXES = {*SUFFIXES.values(), ".htm", ".markdown", ".text"}
+KNOWN_SUFFIXES = {
+    *SUFFIXES.values(), ".htm", ".xhtml", ".markdown", ".mdown", ".mkd", ".text", ".tsv", ".tab"
+}  # fmt: skip
 NO_DOCUMENTS = {"audio", "font", "image", "model", "video"}
 _HEADERS = [("User-Agent", "Knowlex"), ("Accept", "*/*"), ("Accept-Encoding", "identity")]
 Resolve = Callable[[str, int], Sequence[str]]  # host, port -> addresses

@@ -50,7 +50,9 @@ NAMES_PER_QUERY = 500
 BLOCK = 2**20
 _BACKUP_LOCK = 0x6B780102
 _BACKUP_WITHIN = "10s"
-SUFFIXES = frozenset(map(suffix_of, ALL_SOURCES)) | {".markdown", ".htm", ".xlsm", ".pptm", ".ppsx"}
+SUFFIXES = frozenset(map(suffix_of, ALL_SOURCES)) | {
+    ".markdown", ".htm", ".docm", ".dotx", ".dotm", ".xlsm", ".pptm", ".ppsx"
+}  # fmt: skip
 # The latest files of stored documents, and of those that wait to be read.
 LATEST_FILES = """
     (SELECT file FROM documents_document WHERE file <> '' ORDER BY id DESC LIMIT 20)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import quote, unquote_plus, urlencode
 
 from documents.sources.reading import (
     LIST_WITHIN_S,
@@ -84,7 +84,7 @@ class S3Reader:
                 if element.tag.endswith("NextContinuationToken"):
                     token = element.text or ""
                     continue
-                path = unquote(element.findtext("{*}Key") or "").removeprefix(self._prefix)
+                path = unquote_plus(element.findtext("{*}Key") or "").removeprefix(self._prefix)
                 if not path or path.endswith("/") or is_hidden(path):  # a name with / stands for a folder
                     continue
                 size = int(element.findtext("{*}Size") or 0)

@@ -1,10 +1,11 @@
-"""The rows of tables in a text, each read with its table's head. Plain Python.
+r"""The rows of tables in a text, each read with its table's head. Plain Python.
 
-A row is a line with ` | ` between its cells. The place of a cell in its row tells its column.
+A row is a line with ` | ` between its cells; a bar in one is `\|`, as in Markdown. The place of a cell in its
+row tells its column.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from documents.text.characters import has_text
@@ -54,11 +55,20 @@ def is_row(line: str) -> bool:
 
 
 def split_row(line: str) -> tuple[str, ...]:
-    """Return the cells of a row; the outer bars of Markdown are none."""
+    """Return the cells of a row as they are written; the outer bars of Markdown are none."""
     line = line.strip()
     if line.startswith("|") and line.endswith("|") and len(line) > 1:
         line = line[1:-1]
     return tuple(" ".join(cell.split()) for cell in re.split(r"(?<!\\)\|", line))
+
+
+def join_cells(cells: Iterable[str]) -> str:
+    """Return a row of cells, each on one line."""
+    return CELLS.join(" ".join(cell.split()).replace("|", r"\|") for cell in cells)
+
+
+def _read_cells(line: str) -> tuple[str, ...]:
+    return tuple(cell.replace(r"\|", "|") for cell in split_row(line))
 
 
 def read_head(title: str, cells: Sequence[str]) -> TableHead | None:
@@ -107,7 +117,7 @@ def read_first_row(row: str, text: str, start: int) -> TableHead | None:
     above = text[max(0, start - 2 * TITLE_CHARS) : start].rstrip().rpartition("\n\n")[2]
     lines = [line.strip("#*_ ") for line in above.split("\n")]
     title = ": ".join(lines) if above.startswith("#") else "\n".join(lines)  # headings one below another
-    return read_head(title.strip(), split_row(row))
+    return read_head(title.strip(), _read_cells(row))
 
 
 def _is_told(cell: str) -> bool:
@@ -137,7 +147,7 @@ def read_rows(text: str, spans: Sequence[tuple[int, int]], head: TableHead) -> I
             group = line if _is_group(line) and line.casefold() not in known else ""
             name = ""
             continue
-        cells = split_row(line)
+        cells = _read_cells(line)
         if not has_text(cells[0]) and any(map(_LETTER.search, cells[1:])):
             cells = (name, *cells[1:])
         if all(cell.casefold() in known for cell in cells) or not _has_name(cells, head):

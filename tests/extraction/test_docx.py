@@ -7,6 +7,9 @@ from typing import Any
 
 import docx
 import pytest
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
@@ -30,12 +33,19 @@ def saved(document: Any) -> bytes:
     return file.getvalue()
 
 
-def zipped(body: str, *, before: str = "", more: dict[str, bytes] | None = None) -> bytes:
+def zipped(
+    body: str,
+    *,
+    before: str = "",
+    more: dict[str, bytes] | None = None,
+    types: str = TYPES,
+    relations: str = RELATIONS,
+) -> bytes:
     """The least that is a DOCX, its body written by hand."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("[Content_Types].xml", TYPES)
-        archive.writestr("_rels/.rels", RELATIONS)
+        archive.writestr("[Content_Types].xml", types)
+        archive.writestr("_rels/.rels", relations)
         archive.writestr("word/document.xml", f"{before}<w:document {W}><w:body>{body}</w:body></w:document>")
         for name, data in (more or {}).items():
             archive.writestr(name, data)
@@ -100,6 +110,14 @@ def test_a_heading_is_known_by_its_outline_level_whatever_its_style_is_called() 
         (2, "Über Zellen"),
         (3, "Darunter"),
     ]
+
+
+def test_a_long_heading_keeps_all_of_its_text_and_a_shorter_title() -> None:
+    document = docx.Document()
+    document.add_heading("The buyer shall bear " + "the cost of all repairs " * 20 + "up to 5 million.", 2)
+    found = read_docx(saved(document))
+    assert found.text.endswith("up to 5 million.")
+    assert found.headings[0].title == found.text[:300]
 
 
 def test_revisions_are_read_as_if_accepted() -> None:
@@ -175,6 +193,26 @@ def test_a_frame_of_one_column_is_text() -> None:
     assert (found.text, found.blocks) == ("A long paragraph in a frame.", ())
 
 
+def test_a_note_in_a_cell_stands_below_its_table() -> None:
+    document = docx.Document()
+    table = document.add_table(2, 2)
+    for place, text in enumerate(("Name", "Price", "Apple", "5")):
+        table.cell(place // 2, place % 2).text = text
+    mark = f'<w:r {nsdecls("w")}><w:footnoteReference w:id="2"/></w:r>'
+    table.cell(1, 1).paragraphs[0]._p.append(parse_xml(mark))
+    notes = f'<w:footnotes {W}><w:footnote w:id="2">{paragraph("Without tax.")}</w:footnote></w:footnotes>'
+    part = Part(PackURI("/word/footnotes.xml"), "application/xml", notes.encode(), document.part.package)
+    document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
+    document.add_paragraph("After.")
+    assert read_docx(saved(document)).text == "Name | Price\nApple | 5\n\nWithout tax.\n\nAfter."
+
+
+def test_signs_given_by_their_place_in_a_font_are_read() -> None:
+    signs = [("Symbol", "F06D"), ("Symbol", "F0B3"), ("Wingdings", "F04A"), ("Segoe UI", "2192"), ("", "x")]
+    runs = "".join(f'<w:r><w:sym w:font="{font}" w:char="{place}"/></w:r>' for font, place in signs)
+    assert read_docx(zipped(f"<w:p>{runs}</w:p>")).text == "µ≥\ufffd→\ufffd"
+
+
 def test_lists_count_by_themselves_and_start_again() -> None:
     document = docx.Document()
     numbering = document.part.numbering_part.element
@@ -192,7 +230,35 @@ def test_lists_count_by_themselves_and_start_again() -> None:
         item._p.get_or_add_pPr().append(parse_xml(
             f'<w:numPr {nsdecls("w")}><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>'
         ))  # fmt: skip
-    assert read_docx(saved(document)).text == "1. item\n  1. item\n2. item\n  1. item\n1. item"
+    assert read_docx(saved(document)).text == "1. item\n  a) item\n2. item\n  a) item\n1. item"
+
+
+@pytest.mark.parametrize(
+    ("form", "start", "marks"),
+    [
+        ("lowerLetter", 5, "e) f)"),
+        ("upperRoman", 3, "III) IV)"),
+        ("upperLetter", 26, "Z) 27."),
+        ("decimal", 0, "0. 1."),
+        ("lowerRoman", 0, "0. i)"),
+    ],
+)
+def test_items_have_the_letters_and_numbers_that_word_shows(form: str, start: int, marks: str) -> None:
+    document = docx.Document()
+    numbering = document.part.numbering_part.element
+    numbering.insert(0, parse_xml(
+        f'<w:abstractNum {nsdecls("w")} w:abstractNumId="90"><w:lvl w:ilvl="0"><w:start w:val="{start}"/>'
+        f'<w:numFmt w:val="{form}"/></w:lvl></w:abstractNum>'
+    ))  # fmt: skip
+    numbering.append(parse_xml(
+        f'<w:num {nsdecls("w")} w:numId="91"><w:abstractNumId w:val="90"/></w:num>'
+    ))  # fmt: skip
+    for _ in range(2):
+        item = document.add_paragraph("item")
+        item._p.get_or_add_pPr().append(parse_xml(
+            f'<w:numPr {nsdecls("w")}><w:ilvl w:val="0"/><w:numId w:val="91"/></w:numPr>'
+        ))  # fmt: skip
+    assert read_docx(saved(document)).text == "\n".join(f"{mark} item" for mark in marks.split())
 
 
 def test_code_keeps_its_lines() -> None:
@@ -221,6 +287,33 @@ def test_no_entity_is_looked_up() -> None:
 def test_a_damaged_file_says_so(data: bytes) -> None:
     with pytest.raises(Unreadable, match=r"damaged|no extractable text"):
         read_docx(data)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "openxmlformats-officedocument.wordprocessingml.template",
+        "ms-word.document.macroEnabled",
+        "ms-word.template.macroEnabledTemplate",
+    ],
+)
+def test_templates_and_documents_with_macros_are_read(kind: str) -> None:
+    types = TYPES.replace("openxmlformats-officedocument.wordprocessingml.document", kind)
+    assert types != TYPES
+    assert read_docx(zipped(paragraph("Hello"), types=types)).text == "Hello"
+
+
+def test_the_strict_form_is_named() -> None:
+    relations = RELATIONS.replace("schemas.openxmlformats.org/office", "purl.oclc.org/ooxml/office")
+    with pytest.raises(Unreadable, match="strict form"):
+        read_docx(zipped(paragraph("Hello"), relations=relations))
+
+
+def test_a_relation_to_nothing_costs_no_more_than_itself() -> None:
+    picture = '<Relationship Id="rId9" Target="NULL" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/image"/>'
+    relations = RELATIONS[: RELATIONS.index("<Relationship Id")] + picture + "</Relationships>"
+    lost = {"word/_rels/document.xml.rels": relations.encode(), "word/media/1.png": b"x"}
+    assert read_docx(zipped(paragraph("Hello"), more=lost)).text == "Hello"
 
 
 def test_a_bomb_is_refused_by_its_table_of_contents() -> None:

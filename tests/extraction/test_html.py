@@ -236,3 +236,39 @@ def test_a_question_keeps_a_line_of_its_own() -> None:
     page = "<dl><dt>What should I put in user.name?</dt><dd>Your own name.</dd></dl>"
     found = read_html(f"<html><body>{page}</body></html>".encode())
     assert found.text == "What should I put in user.name?\n- Your own name."
+
+
+ARTICLES = ("{}", f"<article>{{}}<p>{'The ferry sails all year. ' * 12}</p></article>")
+
+
+@pytest.mark.parametrize("article", ARTICLES)
+def test_words_are_parted_where_lines_and_blocks_are_and_nowhere_else(article: str) -> None:
+    page = (
+        "<h1>Annual<br>Report</h1><ul><li><h4>Step 1</h4>Do <b>th</b>is</li></ul>"
+        "<table><tr><th>Gas</th><th>Mass</th></tr>"
+        "<tr><td>H<sub>2</sub>O</td><td><b>W</b>ater 18</td></tr></table>"
+    )
+    found = read_html(f"<html><body>{article.format(page)}</body></html>".encode())
+    assert found.headings[0].title == "Annual Report"
+    assert "- Step 1 Do this" in found.text
+    assert "Gas | Mass\nH2O | Water 18" in found.text
+
+
+def test_navigation_is_not_glued_to_a_short_page() -> None:
+    page = (
+        "<nav>Home | About | Imprint</nav><h1>The coffee machine</h1>"
+        "<p>The coffee machine must be descaled every month.</p>"
+    )
+    found = read_html(f"<html><body>{page}</body></html>".encode())
+    assert found.text == "The coffee machine\n\nThe coffee machine must be descaled every month."
+
+
+@pytest.mark.parametrize("article", ARTICLES)
+def test_a_question_that_is_a_button_is_a_heading(article: str) -> None:
+    page = (
+        "<h2><button class='accordion-button'>How do I reset my password?<svg></svg></button></h2>"
+        "<p>Click on the link.</p><p><button>Copy</button></p>"
+    )
+    found = read_html(f"<html><body>{article.format(page)}</body></html>".encode())
+    assert found.headings[0].title == "How do I reset my password?"
+    assert "Copy" not in found.text

@@ -40,6 +40,10 @@ def test_a_mail_is_its_subject_its_people_and_its_text() -> None:
         (b"Content-Type: text/plain; charset=koi8-r\r\n\r\n" + "Лампа горит".encode("koi8-r"), "Лампа горит"),
         (b"Content-Type: text/plain; charset=no-such-thing\r\n\r\nplain words", "plain words"),
         (b"Content-Type: text/html\r\n\r\n<h2>Green</h2><script>no</script><p>lamp</p>", "Green\n\nlamp"),
+        (b"Content-Type: text/html; charset=iso-2022-jp\r\n\r\n" + "会議".encode("iso2022_jp"), "会議"),
+        (b"Content-Type: text/html; charset=koi8-r\r\n\r\n" + "Да, в 5.".encode("koi8-r"), "Да, в 5."),
+        (b"Content-Type: text/html; charset=iso-8859-2\r\n\r\n<meta charset=koi8-r>"
+            + "Да, в 5.".encode("koi8-r"), "Да, в 5."),
         (b"Content-Transfer-Encoding: base64\r\n\r\nR3JlZW4gbGFtcA==", "Green lamp"),
         (b"\r\nno header says what it is", "no header says what it is"),
     ],
@@ -69,6 +73,16 @@ def test_files_come_along_and_pictures_and_signatures_do_not() -> None:
     assert read_eml(found.attachments[2].data).text.endswith("Older.")
     assert found.metadata["attachments"] == "größe.pdf, notes.txt, Re: a-b.eml"
     assert found.warnings == ()
+
+
+def test_a_file_beside_the_html_of_a_mail_with_plain_text_comes_along() -> None:
+    mail = letter("The contract is attached.", "<p>The contract is attached.</p>")
+    rich = mail.get_payload(1)
+    assert isinstance(rich, EmailMessage)
+    rich.add_attachment(b"%PDF-1.4", "application", "pdf", filename="contract.pdf", disposition="inline")
+    found = read_eml(mail.as_bytes())
+    assert [file.filename for file in found.attachments] == ["contract.pdf"]
+    assert found.text.count("The contract is attached.") == 1
 
 
 def test_too_many_files_are_left_out_and_told_of() -> None:

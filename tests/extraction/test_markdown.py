@@ -53,6 +53,9 @@ def test_front_matter_is_metadata() -> None:
 
 def test_a_rule_at_the_start_is_no_front_matter() -> None:
     assert read_markdown(b"---\n\nJust a rule above.").text == "---\n\nJust a rule above."
+    between = "---\nThe warranty lasts five years.\n---\n\nMore."
+    assert read_markdown(between.encode()).text == between
+    assert read_markdown(b"---\nlayout: post\n---\nMore.").text == "More."
 
 
 @pytest.mark.parametrize("data", [b"caf\xe9", b"a\x00b", "text".encode("utf-16")])
@@ -138,6 +141,12 @@ def test_html_in_markdown_becomes_markdown() -> None:
     assert [block.kind for block in found.blocks] == ["table", "list", "table", "code"]
     tables = [block.head for block in found.blocks if block.kind == "table"]
     assert [head and head.columns for head in tables] == [("Time", "Talk"), ("Port", "What")]
+
+
+def test_a_list_in_a_cell_tears_no_table() -> None:
+    table = "| Field | Values |\n|---|---|\n| mode | {} |\n| size | 1 to 9 |"
+    found = read_markdown(table.format("<ul><li>fast</li><li>slow</li></ul>").encode())
+    assert found.text == table.format("fast; slow")
 
 
 def test_words_that_only_tags_keep_apart_stay_apart() -> None:

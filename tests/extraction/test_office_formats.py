@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 import pptx
@@ -133,6 +134,20 @@ def test_charts_of_any_kind_are_read_and_one_without_figures_is_passed_over() ->
     assert "Visits" not in read_pptx(zipped(entries | {chart: empty})).text
 
 
+def test_what_a_slide_shows_in_newer_programs_is_read() -> None:
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    shape = slide.shapes.add_textbox(0, 0, Inches(3), Inches(1))
+    shape.text_frame.text = "Energy is mass"
+    compatibility = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+    either = shape.element.makeelement(f"{compatibility}AlternateContent")
+    shape.element.addprevious(either)
+    for name, content in (("Choice", shape.element), ("Fallback", deepcopy(shape.element))):
+        either.append(either.makeelement(compatibility + name))
+        either[-1].append(content)
+    assert read_pptx(saved(presentation)).text == "Energy is mass"
+
+
 def test_a_line_at_the_end_of_a_slide_is_no_part_of_the_next() -> None:
     presentation = pptx.Presentation()
     for words in ("The owl and", "the fox sleep"):
@@ -187,6 +202,32 @@ def test_an_opendocument_text_keeps_headings_lists_tables_and_notes() -> None:
     assert (found.title, found.metadata) == ("Report", {"keywords": "money"})
 
 
+def test_a_numbered_heading_of_an_opendocument_text_is_no_item() -> None:
+    def item(content: str) -> str:
+        return f"<text:list><text:list-item>{content}</text:list-item></text:list>"
+
+    scope = item('<text:h text:outline-level="1">Scope</text:h>')
+    terms = item(item('<text:h text:outline-level="2">Terms</text:h>'))
+    found = read_odt(odt(f"{scope}<text:p>All.</text:p>{terms}<text:p>Few.</text:p>"))
+    assert found.text == "Scope\n\nAll.\n\nTerms\n\nFew."
+    assert [(heading.level, heading.title) for heading in found.headings] == [(1, "Scope"), (2, "Terms")]
+
+
+def test_a_note_in_a_cell_is_read_once_and_a_comment_not_at_all() -> None:
+    def row(*cells: str) -> str:
+        return "".join(f"<table:table-cell><text:p>{cell}</text:p></table:table-cell>" for cell in cells)
+
+    note = (
+        "<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>without tax</text:p>"
+        "</text:note-body></text:note>"
+    )
+    comment = "<office:annotation><text:p>Check this.</text:p></office:annotation>"
+    rows = (row("Name", "Price"), row(f"Apple{comment}", f"5{note}"))
+    table = "".join(f"<table:table-row>{cells}</table:table-row>" for cells in rows)
+    found = read_odt(odt(f"<table:table>{table}</table:table>"))
+    assert found.text == "Name | Price\nApple | 5 (without tax)"
+
+
 def test_an_opendocument_text_under_a_password_is_told_from_a_damaged_one() -> None:
     with pytest.raises(PasswordNeeded):
         read_odt(odt("", manifest="<manifest:encryption-data/>"))
@@ -238,6 +279,28 @@ def test_chapters_within_one_page_begin_where_the_contents_point_to() -> None:
 def test_a_book_without_contents_keeps_its_own_headings_and_undeclared_entities() -> None:
     found = read_epub(epub({"one.xhtml": "<h1>The Owl</h1><p>Sees&nbsp;all.</p>"}))
     assert (found.text, found.headings) == ("The Owl\n\nSees all.", (Heading(1, "The Owl", 0),))
+
+
+def test_the_entities_of_a_page_that_names_its_doctype_are_letters() -> None:
+    page = (
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd">'
+        '<html xmlns="http://www.w3.org/1999/xhtml"><body><h1>Le caf&eacute;</h1><p>3&nbsp;&euro;</p></body>'
+        "</html>"
+    )
+    assert read_epub(epub({"one.xhtml": ""}, more={"book/text/one.xhtml": page})).text == "Le café\n\n3 €"
+
+
+def test_a_cell_over_several_rows_stands_in_each_of_them() -> None:
+    table = (
+        "<table><tr><th>Kind</th><th>Name</th><th>Price</th></tr><tr><td rowspan='2'>Fruit</td><td>Apple</td>"
+        "<td>5</td></tr><tr><td>Pear</td><td>7</td></tr><tr><td>Root</td><td>Beet</td><td>3</td></tr></table>"
+    )
+    assert read_epub(epub({"one.xhtml": table})).text.splitlines() == [
+        "Kind | Name | Price",
+        "Fruit | Apple | 5",
+        "Fruit | Pear | 7",
+        "Root | Beet | 3",
+    ]
 
 
 def test_a_protected_book_is_told_from_a_damaged_one() -> None:

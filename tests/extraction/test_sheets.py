@@ -1,6 +1,7 @@
 """Spreadsheets and CSV: parts of tables under their head, cited by sheet and rows."""
 
 import io
+import re
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from documents.extractors.failures import MAX_PARTS, Unreadable
 from documents.extractors.office.csv_table import read_csv
 from documents.extractors.office.xlsx import read_xlsx
 from documents.text.headings import describe_place
+from documents.text.tables import describe_row, read_rows
 from documents.types import ChunkDraft, ChunkingSettings, Extraction
 from tests.extraction.test_docx import saved
 
@@ -69,11 +71,15 @@ def test_values_read_as_they_are_shown() -> None:
         0.1 + 0.2,
         True,
         "=1+1",
+        5,
+        5,
     ]
     for row, value in enumerate(values, start=1):
         sheet.cell(row, 1, f"v{row}")
         sheet.cell(row, 2, value)
     sheet["B5"].number_format = "0.0%"
+    sheet["B9"].number_format = '0.0"%"'
+    sheet["B10"].number_format = r"0\%"
     lines = read_xlsx(saved(book)).text.splitlines()
     assert lines == [
         "v1 | 2024-01-31",
@@ -84,6 +90,8 @@ def test_values_read_as_they_are_shown() -> None:
         "v6 | 0.3",
         "v7 | TRUE",
         "v8",  # nobody has computed it
+        "v9 | 5",
+        "v10 | 5",
     ]
 
 
@@ -149,6 +157,8 @@ def test_a_damaged_workbook_is_refused(data: bytes) -> None:
         "name;town\r\nAnn;Rome\r\nBob;Bari",
         "name\ttown\nAnn\tRome\nBob\tBari\n",
         '"name","town"\n"Ann","Rome"\n"Bob","Bari"\n',
+        "sep=;\nname;town\nAnn;Rome\nBob;Bari\n",
+        "sep=#\nname#town\nAnn#Rome\nBob#Bari\n",
     ],
 )
 def test_values_are_separated_by_whatever_separates_them(text: str) -> None:
@@ -157,6 +167,25 @@ def test_values_are_separated_by_whatever_separates_them(text: str) -> None:
     (draft,) = chunks(found)
     assert (draft.section, draft.page_number, draft.chunk_type) == ("rows 1-3", None, "table")
     assert describe_place("CSV", None, draft.chapter, draft.section) == "rows 1-3"
+
+
+def test_commas_in_the_values_of_a_table_with_semicolons_cut_nothing() -> None:
+    names = ("Müller, Hans", "Meier, Anna", "Schulz, Karl", "Beck, Eva")
+    found = read_csv(("Name;Mark 1;Mark 2\n" + "".join(f"{name};1,3;2,0\n" for name in names)).encode())
+    assert found.text.splitlines()[:2] == ["Name | Mark 1 | Mark 2", "Müller, Hans | 1,3 | 2,0"]
+    assert read_csv(b"1,5;2\n3,5;4\n").text == "1,5 | 2\n3,5 | 4"
+
+
+def test_a_bar_in_a_cell_parts_no_columns() -> None:
+    found = read_csv(b"Command,Pipe,Price\nlist,ls | wc,5\nshow,a\\|b,7\n")
+    assert found.text.splitlines()[1:] == [r"list | ls \| wc | 5", r"show | a\\|b | 7"]
+    (block,) = found.blocks
+    assert block.head
+    rows = read_rows(found.text, [(m.start(), m.end()) for m in re.finditer(".+", found.text)], block.head)
+    assert [describe_row(row, block.head) for _, row in rows] == [
+        "list, Pipe: ls | wc; Price: 5",
+        r"show, Pipe: a\|b; Price: 7",
+    ]
 
 
 def test_rows_of_a_csv_are_counted_as_a_spreadsheet_counts_them() -> None:

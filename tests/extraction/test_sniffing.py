@@ -24,6 +24,9 @@ def archive(*names: str) -> bytes:
     ("data", "filename", "source"),
     [
         (b"\n" * 1000 + b"%PDF-1.4", "notes.txt", "PDF"),
+        (b"A PDF begins with %PDF-1.7.", "notes.txt", "TEXT"),
+        (b"| Type | Bytes |\n|-|-|\n| PDF | %PDF- |", "notes.md", "MARKDOWN"),
+        (b"HTTP/1.1 200 OK\r\n\r\n%PDF-1.7", "saved", "PDF"),
         (archive("word/document.xml"), "report.pdf", "DOCX"),
         (b"<!DOCTYPE html><p>Hi", "page.txt", "HTML"),
         (b"\xef\xbb\xbf \n<HTML lang=de><p>Hi", "page.md", "HTML"),

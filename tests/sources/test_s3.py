@@ -1,7 +1,8 @@
 """A bucket of a real S3 server (moto's, which checks signatures), below a prefix and page by page."""
 
 from collections.abc import Iterator
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, cast
 
 import pytest
 
@@ -9,6 +10,7 @@ from documents.access import FULL
 from documents.models import Source
 from documents.sources import s3 as reading
 from documents.sources import services
+from documents.sources.web import Reply
 from tests.provider import Provider
 from tests.sources.conftest import MakeSource, checksum, finish, killed_at, run, states, stored
 from tests.sources.test_runs import counted, note
@@ -83,6 +85,31 @@ def test_a_list_comes_in_pages(s3: S3Server, source: Source, monkeypatch: pytest
     monkeypatch.setattr(reading.S3Reader, "_get", get)
     assert counted(run(source)) == {"added": 7}
     assert len(asked) == 3
+
+
+def test_names_are_read_from_a_list_as_forms_write_them(monkeypatch: pytest.MonkeyPatch):
+    """MinIO writes a space as a plus."""
+    contents = b"<Contents><Key>A+b%2Bc%20d.md</Key><Size>1</Size></Contents>"
+
+    class Answer:
+        def iter_stream(self) -> Iterator[bytes]:
+            yield b"<ListBucketResult>" + contents + b"</ListBucketResult>"
+
+    @contextmanager
+    def get(self: Any, address: str, within_s: float) -> Iterator[Reply]:
+        yield Reply(200, {}, cast("Any", Answer()))
+
+    monkeypatch.setattr(reading.S3Reader, "_get", get)
+    reader = reading.S3Reader(
+        endpoint="https://192.0.2.1",
+        bucket="b",
+        prefix="",
+        region="eu",
+        access_key_id="",
+        secret_access_key="",
+        allowed_hosts=["192.0.2.1"],
+    )
+    assert [file.path for file in reader.list_files()] == ["A b+c d.md"]
 
 
 def test_a_wrong_key_and_a_missing_bucket_are_told(

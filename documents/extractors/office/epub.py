@@ -158,10 +158,12 @@ def _compose_page(book: _Book, name: str, composer: Composer) -> None:
 
 
 def _parse_page(data: bytes) -> Any:
-    """Return the tree without namespaces; of HTML where it is no XML, as with entities nobody declared."""
+    """Return the tree without namespaces; of HTML if it is no XML or has entities: only HTML's are known."""
     try:
         page = parse_xml(data)
     except etree.LxmlError:
+        return parse_shown(data)
+    if next(page.iter(etree.Entity), None) is not None:
         return parse_shown(data)
     for element in page.iter(etree.Element):
         element.tag = etree.QName(element).localname

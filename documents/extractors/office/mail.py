@@ -90,7 +90,11 @@ def _iter_parts(part: Any, depth: int) -> Iterator[Any]:
     elif part.get_content_subtype() == "alternative" and parts:
         plain = (one for one in parts if one.get_content_type() == "text/plain" and has_text(_read_text(one)))
         rich = [one for one in parts if one.get_content_type() != "text/calendar"] or parts
-        yield from _iter_parts(next(plain, rich[-1]), depth + 1)
+        shown = next(plain, rich[-1])
+        yield from _iter_parts(shown, depth + 1)
+        for other in parts:  # Apple's mail has its files beside the HTML
+            if other is not shown and other.get_content_maintype() == "multipart":
+                yield from filter(_is_file, _iter_parts(other, depth + 1))
     else:
         for one in parts:
             yield from _iter_parts(one, depth + 1)
@@ -115,7 +119,7 @@ def _compose_text(part: Any, composer: Composer) -> None:
     if part.get_content_type() == "text/html":
         data = part.get_payload(decode=True) or b""
         if data.strip():
-            compose(parse_shown(data), composer)
+            compose(parse_shown(data, label=part.get_content_charset("")), composer)
     else:
         composer.add_paragraph(_read_text(part))
 

@@ -32,6 +32,7 @@ _LEFT_OUT = frozenset(
 )
 _LINES = frozenset({f"{_TEXT}p", f"{_TEXT}h"})
 _BOX = f"{_DRAW}text-box"
+_ASIDE = (f"{_TEXT}note", f"{_OFFICE}annotation")  # what their lines say stands in another, or is left out
 
 
 def read_odt(data: bytes) -> Extraction:
@@ -101,6 +102,8 @@ def _compose_list(items: Any, composer: Composer, depth: int, indent: int) -> No
         for part in item:
             if part.tag == f"{_TEXT}list" and depth < _MAX_DEPTH:
                 _compose_list(part, composer, depth + 1, indent + 1)
+            elif part.tag == f"{_TEXT}h":  # a heading is numbered as a list is
+                composer.add_heading(_read_level(part), _read_inline(part))
             elif (text := _read_inline(part)).strip():
                 composer.add_line("list", mark + text, indent=indent)
                 mark = ""
@@ -140,7 +143,8 @@ def _count_repeated(element: Any, what: str) -> int:
 
 
 def _read_cell(cell: Any) -> str:
-    return " ".join(" ".join(_read_inline(line) for line in cell.iter(*_LINES)).split())
+    lines = (line for line in cell.iter(*_LINES) if next(line.iterancestors(*_ASIDE), None) is None)
+    return " ".join(" ".join(map(_read_inline, lines)).split())
 
 
 def _read_level(heading: Any) -> int:

@@ -17,6 +17,7 @@ BROKEN_PPTX = "The PPTX is damaged and cannot be read."
 NOTES = "Speaker notes"
 _MAX_DEPTH = 50
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _BODIES = frozenset({PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.VERTICAL_BODY})
 _FURNITURE = frozenset({PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER})
 
@@ -42,6 +43,7 @@ def read_pptx(data: bytes) -> Extraction:
 
 
 def _compose_slide(slide: Any, composer: Composer) -> None:
+    _choose_contents(slide.shapes.element)
     heading = slide.shapes.title
     if heading is not None and heading.has_text_frame:
         composer.add_heading(1, heading.text_frame.text)
@@ -52,6 +54,15 @@ def _compose_slide(slide: Any, composer: Composer) -> None:
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         composer.begin_part(2, NOTES)
         composer.add_paragraph(_plain(slide.notes_slide.notes_text_frame.text))
+
+
+def _choose_contents(tree: Any) -> None:
+    """Put what newer programs show in the place of each choice, which python-pptx passes over."""
+    for either in list(tree.iter(_MC + "AlternateContent")):
+        for choice in either.findall(_MC + "Choice")[:1]:
+            for element in list(choice):
+                either.addprevious(element)
+        either.getparent().remove(either)
 
 
 def _in_reading_order(shapes: Iterable[Any], depth: int) -> Iterator[Any]:

@@ -1,5 +1,6 @@
 """The reader of Excel workbooks: bytes -> Extraction, a page a sheet. Runs in the sandbox only."""
 
+import re
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
@@ -14,6 +15,7 @@ from documents.extractors.packages import open_package, read_properties, refuse_
 from documents.types import Extraction
 
 BROKEN_XLSX = "The XLSX is damaged and cannot be read."
+_QUOTED = re.compile(r'"[^"]*"|\\.')  # of a format, in which a percent sign is but a sign
 _HIDDEN = "A sheet that the workbook hides was left out."
 
 
@@ -59,7 +61,7 @@ def _describe(cell: Any) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
-        if "%" in (cell.number_format or ""):
+        if "%" in _QUOTED.sub("", cell.number_format or ""):
             return f"{100 * value:.10g}%"
         return f"{value:.15g}" if isinstance(value, float) else str(value)
     if isinstance(value, datetime) and value.time() == time():

@@ -38,7 +38,10 @@ def parse_metadata(raw: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """Return the title, and the rest under our names, dates in ISO 8601; without unusable values."""
     values = {ours: clean_label(raw.get(theirs, "")) for theirs, ours in _NAMES.items()}
     values |= {ours: parse_date(raw.get(theirs, "")) for theirs, ours in _DATES.items()}
-    return clean_label(raw.get("Title", "")), {name: value for name, value in values.items() if value}
+    title = clean_label(raw.get("Title", ""))
+    return "" if title.lower() == "untitled" else title, {
+        name: value for name, value in values.items() if value
+    }
 
 
 def parse_date(raw: str) -> str:

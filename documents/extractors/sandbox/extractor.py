@@ -237,7 +237,7 @@ class SandboxedExtractor:
             except BrokenResult as exc:
                 log.info("extractor ended early", extra={"pdf_reader": pdf_reader, "reason": str(exc)})
             quick = time.monotonic() - started <= _QUICK_S
-            if job.pdf_reader != "auto" or not quick or not _opens_as_pdf(path):
+            if job.pdf_reader != "auto" or not quick or not _opens_as_pdf(path, job):
                 break
         raise Unreadable(OUT_OF_LIMITS)
 
@@ -254,6 +254,6 @@ def _unavailable_error() -> DependencyUnavailable:
     return DependencyUnavailable("Documents cannot be read now.", retry_after_s=10)
 
 
-def _opens_as_pdf(path: Path) -> bool:
+def _opens_as_pdf(path: Path, job: Job) -> bool:
     with path.open("rb") as source:
-        return opens_as_pdf(source.read(PDF_MAGIC_WITHIN))
+        return opens_as_pdf(source.read(PDF_MAGIC_WITHIN), job.name_kind)

@@ -256,7 +256,7 @@ def _start_job(control: socket.socket, children: list[_Child]) -> bool:
         job = Job.from_bytes(packed)
         source, target, cancel_fd = descriptors
         head = os.pread(source, PDF_MAGIC_WITHIN, 0)
-        if not opens_as_pdf(head):
+        if not opens_as_pdf(head, job.name_kind):
             preload_markdown()
             if job.sources - UPLOAD_SOURCES:
                 _preload_others(head)
