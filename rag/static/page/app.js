@@ -10,10 +10,12 @@ import { addressWith, followLink, navigate, useAddress } from "./routing.js";
 import { Viewer, targetOf } from "./viewer.js";
 
 const facts = document.body.dataset;
+const STATUS_MS = 10_000;
 
 function App() {
   const { path, parameters } = useAddress();
-  const [status, say] = useState("");
+  const [status, setStatus] = useState({ text: "", quiet: true });
+  const say = useCallback((text, { quiet = false } = {}) => setStatus({ text, quiet }), []);
   const [collections, setCollections] = useState([]);
   const [asked, setAsked] = useState(0);
   const [quote, setQuote] = useState(null);
@@ -60,9 +62,20 @@ function App() {
     <${Conversations} asked=${asked} current=${parameters.get("c")} />
     <main id="main" tabindex="-1">${view()}</main>
     ${target && !single && html`<${SidePane} onClose=${close}><${Viewer} target=${target} quotes=${quote?.quotes || []} onTarget=${(citation) => open(citation, quote.quotes)} onClose=${close} /><//>`}
-    <p class="visually-hidden" role="status">${status}</p>
+    <${Status} status=${status} />
     <${Help} dialog=${help} />
   </div>`;
+}
+
+/** What just happened: for all to see for a while, or if `quiet` for screen readers only. */
+function Status({ status }) {
+  const element = useRef(null);
+  useEffect(() => {
+    element.current.togglePopover(Boolean(status.text) && !status.quiet);
+    const leaving = setTimeout(() => element.current?.togglePopover(false), STATUS_MS);
+    return () => clearTimeout(leaving);
+  }, [status]);
+  return html`<p class="status" role="status" popover="manual" ref=${element}>${status.text}</p>`;
 }
 
 async function readCollections() {

@@ -34,9 +34,9 @@ export function AskView({ parameters, collections, onOpen, say, onAsked }) {
   const scope = scopeOf(parameters);
 
   const ask = async (question, options) => {
-    say(t("Answering."));
+    say(t("Answering."), { quiet: true });
     await conversation.ask(question, scopeOf(new URLSearchParams(location.search)), options);
-    say(announcement(conversation.turns.at(-1)));
+    say(announcement(conversation.turns.at(-1)), { quiet: true });
     if (conversation.id && new URLSearchParams(location.search).get("c") !== conversation.id && held.current === conversation)
       navigate(addressWith({ c: conversation.id, new: "", q: "" }, "/"), { replace: true });
     onAsked();

@@ -55,7 +55,7 @@ export function percent(share) {
 /** @param {number} bytes */
 export function fileSize(bytes) {
   const step = bytes >= 1e6 ? ["megabyte", 1e6] : bytes >= 1e3 ? ["kilobyte", 1e3] : ["byte", 1];
-  const options = { style: "unit", unit: step[0], maximumFractionDigits: bytes >= 1e6 ? 1 : 0 };
+  const options = { style: "unit", unit: step[0], unitDisplay: bytes >= 1e3 ? "short" : "long", maximumFractionDigits: bytes >= 1e6 ? 1 : 0 };
   return new Intl.NumberFormat(language, options).format(bytes / step[1]);
 }
 
