@@ -47,11 +47,6 @@ export function number(value) {
   return new Intl.NumberFormat(language).format(value);
 }
 
-/** @param {number} share of 1 */
-export function percent(share) {
-  return new Intl.NumberFormat(language, { style: "percent" }).format(share);
-}
-
 /** @param {number} bytes */
 export function fileSize(bytes) {
   const step = bytes >= 1e6 ? ["megabyte", 1e6] : bytes >= 1e3 ? ["kilobyte", 1e3] : ["byte", 1];
