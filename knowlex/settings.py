@@ -144,6 +144,7 @@ WHITENOISE_ADD_HEADERS_FUNCTION = revalidate_page_modules
 SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008", "security.W012", "security.W016"]
 if ENV.knowlex_trusted_proxies:  # else the admin would take a page over HTTPS for another site's
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_CROSS_ORIGIN_OPENER_POLICY = None  # knowlex.web.middleware.security_headers sends it
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 MEDIA_ROOT = DATA_DIR / "files"

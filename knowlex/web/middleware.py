@@ -72,7 +72,6 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
 }
 PAGES = ("/admin/", "/login", "/accounts/")  # for people, whose errors are pages as well
 UNLIMITED = ("/health", "/api/schema", "/api/docs", "/static/")
@@ -146,6 +145,8 @@ def security_headers(serve: Serve) -> Serve:
         response = await serve(request)
         for name, value in SECURITY_HEADERS.items():
             response.headers.setdefault(name, value)
+        if request.is_secure():  # over plain http browsers ignore it, with an error in the console
+            response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
         if is_by_cookie(request):  # no other site embeds it, and nothing of it outlasts the log-out
             response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
             response.headers.setdefault("Cache-Control", "no-store")

@@ -23,6 +23,7 @@ MODULES = (
     "answer",
     "ask",
     "conversation",
+    "copying",
     "documents",
     "i18n",
     "markup",

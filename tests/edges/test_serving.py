@@ -108,6 +108,7 @@ def test_every_response_carries_security_headers(web: WebProcess, path: str) -> 
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["X-Frame-Options"] == "DENY"
     assert headers["Referrer-Policy"] == "same-origin"
+    assert "Cross-Origin-Opener-Policy" not in headers  # over plain http a browser takes it for an error
     script_sources = dict(
         part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";")
     )

@@ -178,6 +178,7 @@ def test_behind_https_a_page_over_http_is_another_one(house: Stack):
     given = page.headers.get_list("Set-Cookie") + login.headers.get_list("Set-Cookie")
     assert all("; secure" in cookie.lower() and "; httponly" in cookie.lower() for cookie in given), given
     assert (insecure.status_code, secure.status_code) == (403, 201)
+    assert page.headers["Cross-Origin-Opener-Policy"] == "same-origin"
 
 
 def test_the_cookie_is_for_our_pages_only(house: Stack):

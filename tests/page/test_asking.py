@@ -63,7 +63,9 @@ def test_a_cell_is_cited_by_its_sheet_and_rows(server: Stack, open_page: OpenPag
     turn = page.locator("article.turn")
     expect(turn.locator(".sources li")).to_contain_text(["towns.xlsx, Towns, rows 1-3"])
     turn.locator("button.marker").first.click()
-    expect(page.locator(".viewer mark")).to_be_visible()
+    expect(page.locator(".viewer mark")).to_have_text("Rome | 31")  # and not the header
+    german = open_page(server, f"/?{page.url.partition('?')[2]}", locale="de-DE")
+    expect(german.locator("article.turn .sources li")).to_contain_text(["towns.xlsx, Towns, Zeilen 1 bis 3"])
 
 
 def test_the_marked_rectangle_lies_where_the_sentence_is_printed(library: Stack, open_page: OpenPage):
@@ -95,8 +97,80 @@ def test_the_address_holds_the_conversation_and_the_open_quote(library: Stack, o
     page.reload()
 
     expect(page.locator("article.turn h2")).to_have_text(QUESTION)
+    expect(page).to_have_title(f"{QUESTION} - Knowlex")
     expect(page.locator("article.turn .answer")).to_contain_text("253 steps")
     assert _marked_text(page) == QUOTE
+
+
+def test_a_follow_up_begins_at_the_top_and_a_long_question_leaves_room_for_its_answer(
+    library: Stack, open_page: OpenPage
+):
+    page = open_page(library, height=500)
+    ask(page, QUESTION)
+    ask(page, f"{QUESTION} {'And who was told of them, and when? ' * 50}")
+
+    heading = page.locator("article.turn h2").last
+    expect(heading).to_be_in_viewport()
+    main, question = page.locator("main").bounding_box(), heading.bounding_box()
+    assert main
+    assert question
+    assert 0 <= question["y"] - main["y"] < 60
+    assert question["height"] < 150
+
+    page.reload()
+
+    expect(page.locator("article.turn h2").last).to_be_in_viewport()
+
+
+def test_the_collections_of_a_conversation_stay_chosen(library: Stack, open_page: OpenPage):
+    library.client.post("/v1/collections", json={"name": "attic"}).raise_for_status()
+    page = open_page(library, "/?collection=default&since=2001-01-01")
+    ask(page, QUESTION)
+    chosen = re.compile(r"[?&]collection=default\b")
+
+    page.get_by_role("link", name="New conversation").click()
+
+    expect(page).to_have_url(chosen)
+    expect(page).not_to_have_url(re.compile("since"))
+    page.goto("/")
+    page.locator(".conversations li a").click()
+    expect(page).to_have_url(chosen)
+    expect(page).to_have_url(re.compile("since=2001-01-01"))
+
+
+def test_of_a_collection_that_is_not_there_the_way_leads_to_all(library: Stack, open_page: OpenPage):
+    page = open_page(library, "/?collection=ghost", expected="404")
+    ask(page, QUESTION)
+    page.locator(".scope summary", has_text="ghost").click()
+    expect(page.get_by_role("checkbox", name="ghost")).to_be_checked()
+
+    page.get_by_role("button", name="Ask all collections").click()
+
+    expect(page.locator("article.turn .answer")).to_contain_text("253 steps")
+
+
+def test_what_is_not_there_says_so_until_a_question_is_asked(library: Stack, open_page: OpenPage):
+    page = open_page(library, "/?c=gone", expected="404")
+    expect(page.get_by_role("alert")).to_have_text("Conversation not found.")
+
+    ask(page, QUESTION)
+
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_role("searchbox", name="Find a conversation").fill("submarine")
+    expect(page.get_by_text("No conversation found.")).to_be_visible()
+
+
+def test_an_answer_whose_document_was_deleted_says_that_it_is_gone(library: Stack, open_page: OpenPage):
+    page = open_page(library)
+    ask(page, QUESTION)
+    (document,) = library.client.get("/v1/documents").json()["documents"]
+    library.client.delete(f"/v1/documents/{document['id']}").raise_for_status()
+
+    page.reload()
+
+    turn = page.locator("article.turn")
+    expect(turn).to_contain_text("The document was deleted; what it said is gone.")
+    expect(turn).not_to_contain_text("checked")
 
 
 def test_a_link_to_a_quote_can_be_sent(library: Stack, open_page: OpenPage):
@@ -138,6 +212,24 @@ def test_an_answer_is_copied_with_its_sources(library: Stack, open_page: OpenPag
     assert f"[1] harbour.pdf, page 1: “{QUOTE}”" in copied
 
 
+def test_over_plain_http_it_is_copied_all_the_same(library: Stack, open_page: OpenPage):
+    page = open_page(library)
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    ask(page, QUESTION)
+
+    page.get_by_role("button", name="Copy with sources").click()
+
+    page.focus("#question")
+    page.keyboard.press("Control+V")
+    expect(page.locator("#question")).to_have_value(re.compile("253 steps"))
+    page.evaluate("document.execCommand = () => false")
+    page.get_by_role("button", name="Copied").click()
+    expect(page.get_by_text("Select the text and copy it by hand.")).to_be_in_viewport(ratio=1)
+    page.locator("button.marker.exact").first.click()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_label("Copy it by hand:")).to_have_value(re.compile("/d/"))
+
+
 def test_feedback_reaches_the_record(library: Stack, open_page: OpenPage):
     page = open_page(library)
     ask(page, QUESTION)
@@ -165,6 +257,7 @@ def test_without_an_answer_the_page_says_why_and_what_came_nearest(library: Stac
     turn = page.locator("article.turn")
     expect(turn).to_contain_text("Your documents do not say enough to answer this.")
     expect(turn).to_contain_text("No passage of the documents was near enough")
+    expect(turn).not_to_contain_text("%")
     turn.locator(".nearest button").first.click()
     expect(page.locator(".viewer")).to_contain_text("harbour.pdf")
 

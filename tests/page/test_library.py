@@ -52,6 +52,52 @@ def test_dropped_files_can_be_asked_when_they_are_ready(server: Stack, open_page
     expect(page.locator("article.turn .answer")).to_contain_text("253 steps")
 
 
+def test_leaving_while_files_are_sent_warns(server: Stack, open_page: OpenPage):
+    page = open_page(server, "/documents")
+    leave = "dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+    assert page.evaluate(leave)
+    page.route("**/v1/ingest", lambda route: None)  # never answered
+
+    drop(page, {"towers.pdf": TOWERS})
+
+    expect(page.locator(".uploads li")).to_contain_text("sending")
+    assert not page.evaluate(leave)
+
+
+def test_a_refused_file_is_told_in_the_readers_language(server: Stack, open_page: OpenPage):
+    page = open_page(server, "/documents", locale="de-DE")
+
+    drop(page, {"program.bin": b"\x7fELF\x02\x01\x01"})
+
+    row = page.locator(".uploads li")
+    expect(row).to_contain_text("Die Datei kann nicht gelesen werden. (The file seems to be a program")
+
+
+def test_the_states_of_documents_move_by_themselves(server: Stack, open_page: OpenPage):
+    ingest(server.client, TOWERS, "towers.pdf")
+    page = open_page(server, "/documents")
+    row = page.locator(".library li")
+    expect(row).to_contain_text("waiting")
+
+    embed(server.client)
+
+    expect(row).to_contain_text("ready", timeout=15_000)
+
+
+def test_a_failed_document_says_why_and_offers_no_question(server: Stack, open_page: OpenPage):
+    files = {"file": ("torn.pdf", b"%PDF-1.4 torn")}
+    job = server.client.post("/v1/ingest", data={"collection_id": "default"}, files=files).json()
+    job = server.client.get(f"/v1/ingest/{job['job_id']}", params={"wait": 60}).json()
+    (document,) = job["documents"]
+    page = open_page(server, f"/documents/{document['id']}", width=390)
+
+    expect(page).to_have_title("torn.pdf - Knowlex")
+    expect(page.locator(".problem")).to_have_text("The PDF is damaged and cannot be read.")
+    expect(page.locator(".facts")).to_contain_text("13 bytes")
+    expect(page.get_by_role("heading", name="Passages")).to_have_count(0)
+    expect(page.get_by_role("link", name="Ask about this document")).to_have_count(0)
+
+
 def test_a_file_that_is_there_already_is_shown_and_no_failure(server: Stack, open_page: OpenPage):
     id_ = ingest(server.client, TOWERS, "towers.pdf")["documentId"]
     page = open_page(server, "/documents")
@@ -116,6 +162,11 @@ def test_a_new_version_takes_over_and_says_so_where_the_old_one_was_quoted(
     )
 
     expect(page.locator(".facts")).to_contain_text("Pages1", timeout=60_000)
+    expect(page.get_by_text("The new version is here.")).to_be_in_viewport(ratio=1, timeout=60_000)
+    with page.expect_file_chooser() as chooser:
+        page.get_by_text("Replace", exact=True).click()
+    chooser.value.set_files({"name": "towers.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.4 torn"})
+    expect(page.locator(".status")).to_contain_text("The PDF is damaged and cannot be read.", timeout=60_000)
     page.goto(link)
     expect(page.locator(".viewer .notice")).to_contain_text("This document has a newer version.")
     expect(page.locator(".marks rect")).to_have_count(0)
@@ -130,7 +181,7 @@ def test_a_deleted_document_leaves_a_receipt_and_is_gone(server: Stack, open_pag
     page.get_by_role("button", name="Delete").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Deleted")
-    expect(page.locator("main")).to_contain_text("3 pages")
+    expect(page.locator("main")).to_contain_text("3 pages, 3 passages, 3 vectors and the file are gone.")
     page.goto(f"/documents/{id_}")
     expect(page.get_by_role("alert")).to_contain_text("Document not found")
 

@@ -47,6 +47,15 @@ def test_log_in_ask_and_log_out(make_stack: MakeStack, open_page: OpenPage):
         reader.goto(f"/documents/{own['documentId']}")
         reader.get_by_text("under the stone" if sees else "not found").first.wait_for()
 
+    page.goto("/", wait_until="networkidle")
+    page.context.clear_cookies()
+    page.fill("#question", "Where does the key lie?")
+    page.press("#question", "Enter")
+    page.get_by_label("Name of the account").fill("ann")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.locator("#question")).to_have_value("Where does the key lie?")
+
     page.get_by_role("button", name="Log out").click()
 
     expect(page).to_have_url(re.compile(r"/login$"))

@@ -19,12 +19,16 @@ export const SUPPORT = {
   },
 };
 
+const ROWS = /^(.*, )?rows? (\d+)(?:-(\d+))?$/;
+
 /** The place of a citation in a document: file name and page, slide, rows or chapter. @param {{document_name: string, page_number?: number | null, place?: string | null}} source */
 export function placeOf(source) {
   const name = source.document_name || t("a deleted document");
   const { place, page_number: page } = source;
   if (page && place === `slide ${page}`) return t("{name}, slide {page}", { name, page });
   if (page && (!place || place === `page ${page}`)) return t("{name}, page {page}", { name, page });
+  const rows = place?.match(ROWS);
+  if (rows) return `${name}, ${rows[1]}${rows[3] ? t("rows {first}-{last}", { first: rows[2], last: rows[3] }) : t("row {row}", { row: rows[2] })}`;
   return place ? `${name}, ${place}` : name;
 }
 
@@ -71,11 +75,15 @@ function renderBlock({ kind, rows }, inline) {
   }
 }
 
-/** The citation that a marker stands for: of those with its number, the one whose claim ends nearest to it. */
-function citationAt(citations, { marker, start }) {
+/**
+ * The citation that a marker stands for: of those with its number, the one whose claim ends nearest to it. Of several
+ * quotes of a claim it is the last: where they are rows of a table, the first is its header.
+ */
+export function citationAt(citations, { marker, start }) {
   const distance = (citation) => Math.abs(citation.answer_end - start);
   return (citations || [])
     .filter((citation) => citation.citation_index === marker)
+    .reverse()
     .sort((a, b) => distance(a) - distance(b))[0];
 }
 

@@ -1,6 +1,6 @@
 /** Requests to the public JSON API of this server: the page uses nothing else. */
 
-import { t } from "./i18n.js";
+import { language, t } from "./i18n.js";
 
 /** A response that is no success. `code` and `details` are those of the error body. */
 export class ApiError extends Error {
@@ -12,6 +12,23 @@ export class ApiError extends Error {
     this.retryAfter = Number(retryAfter) || 0;
   }
 }
+
+const PROBLEMS = {
+  DUPLICATE: () => t("The collection has this file already."),
+  EMBEDDING_FAILED: () => t("The text could not be made searchable."),
+  FORBIDDEN: () => t("You may not bring files in here."),
+  INSUFFICIENT_STORAGE: () => t("The server cannot store files now: its disk is full or not writable."),
+  NOT_FOUND: () => t("It is not there any more."),
+  PAYLOAD_TOO_LARGE: () => t("The file is too large."),
+  RATE_LIMITED: () => t("Too many requests at once."),
+  SERVICE_UNAVAILABLE: () => t("The server cannot do it now."),
+  TIMEOUT: () => t("Reading the file took too long."),
+  UNPROCESSABLE: () => t("The file cannot be read."),
+  UNSUPPORTED_MEDIA_TYPE: () => t("Files of this type cannot be read."),
+};
+
+/** Why a file was not taken, in the reader's language first: the API speaks English only. @param {string} code @param {string} message */
+export const problemText = (code, message) => (language === "en" || !PROBLEMS[code] ? message : `${PROBLEMS[code]()} (${message})`);
 
 /** A message that another sentence follows: not all of the API's end with a full stop. */
 export const asSentence = (message) => message.replace(/[^.!?]$/, "$&.");

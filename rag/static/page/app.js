@@ -10,10 +10,12 @@ import { addressWith, followLink, navigate, useAddress } from "./routing.js";
 import { Viewer, targetOf } from "./viewer.js";
 
 const facts = document.body.dataset;
+const STATUS_MS = 10_000;
 
 function App() {
   const { path, parameters } = useAddress();
-  const [status, say] = useState("");
+  const [status, setStatus] = useState({ text: "", quiet: true });
+  const say = useCallback((text, { quiet = false } = {}) => setStatus({ text, quiet }), []);
   const [collections, setCollections] = useState([]);
   const [asked, setAsked] = useState(0);
   const [quote, setQuote] = useState(null);
@@ -57,12 +59,23 @@ function App() {
       </nav>
       <button type="button" onClick=${() => help.current.showModal()} aria-label=${t("Keys and help")} title=${t("Keys and help")}>?</button>
     </header>
-    <${Conversations} asked=${asked} current=${parameters.get("c")} />
+    <${Conversations} asked=${asked} current=${parameters.get("c")} kept=${kind ? [] : [...parameters].filter(([name]) => name === "collection")} />
     <main id="main" tabindex="-1">${view()}</main>
     ${target && !single && html`<${SidePane} onClose=${close}><${Viewer} target=${target} quotes=${quote?.quotes || []} onTarget=${(citation) => open(citation, quote.quotes)} onClose=${close} /><//>`}
-    <p class="visually-hidden" role="status">${status}</p>
+    <${Status} status=${status} />
     <${Help} dialog=${help} />
   </div>`;
+}
+
+/** What just happened: for all to see for a while, or if `quiet` for screen readers only. */
+function Status({ status }) {
+  const element = useRef(null);
+  useEffect(() => {
+    element.current.togglePopover(Boolean(status.text) && !status.quiet);
+    const leaving = setTimeout(() => element.current?.togglePopover(false), STATUS_MS);
+    return () => clearTimeout(leaving);
+  }, [status]);
+  return html`<p class="status" role="status" popover="manual" ref=${element}>${status.text}</p>`;
 }
 
 async function readCollections() {
@@ -108,12 +121,13 @@ function SharedQuote({ id, parameters }) {
   return html`<div class="shared"><${Viewer} target=${kept.current} quotes=${[]} onTarget=${() => {}} /></div>`;
 }
 
-function Conversations({ asked, current }) {
+/** @param {{asked: number, current: string | null, kept: string[][]}} props kept: parameters of the address that a new conversation has too. */
+function Conversations({ asked, current, kept }) {
   const [q, setQ] = useState("");
-  const [state, setState] = useState({ conversations: [], next_cursor: null });
+  const [state, setState] = useState({ conversations: [], next_cursor: null, q: "" });
   useEffect(() => {
     let live = true;
-    const typing = setTimeout(() => listConversations({ q }).then((found) => live && setState(found), () => {}), q ? 200 : 0);
+    const typing = setTimeout(() => listConversations({ q }).then((found) => live && setState({ ...found, q }), () => {}), q ? 200 : 0);
     return () => {
       live = false;
       clearTimeout(typing);
@@ -121,13 +135,14 @@ function Conversations({ asked, current }) {
   }, [q, asked]);
   const more = async () => {
     const found = await listConversations({ q, cursor: state.next_cursor });
-    setState({ ...found, conversations: [...state.conversations, ...found.conversations] });
+    setState({ ...state, ...found, conversations: [...state.conversations, ...found.conversations] });
   };
   return html`<nav class="conversations" id="menu" aria-label=${t("Conversations")}>
-    <a class="button" href=${`/?new=${asked + 1}`} data-inside>${t("New conversation")}</a>
+    <a class="button" href=${`/?${new URLSearchParams([["new", asked + 1], ...kept])}`} data-inside>${t("New conversation")}</a>
     <input type="search" value=${q} maxlength="200" aria-label=${t("Find a conversation")} placeholder=${t("Find a conversation")} onInput=${(event) => setQ(event.target.value)} />
     <ul>${state.conversations.map(({ id, title, last_asked_at }) => html`<li key=${id}><a href=${`/?c=${encodeURIComponent(id)}`} data-inside
       aria-current=${id === current ? "true" : undefined} title=${dateTime(last_asked_at)} dir="auto">${title}</a></li>`)}</ul>
+    ${state.q && !state.conversations.length && html`<p class="hint">${t("No conversation found.")}</p>`}
     ${state.next_cursor && html`<button type="button" onClick=${more}>${t("Older ones")}</button>`}
     <p class="foot">${facts.user ? html`<span>${facts.user}</span> <${LogOut} />` : facts.login ? html`<a href=${loginUrl()}>${t("Log in")}</a>` : ""}
       ${"manages" in facts && html`<a href="/admin/">${t("Administration")}</a>`} <a href="/api/docs">API</a></p>

@@ -2,10 +2,13 @@
 
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
 import { asSentence, call, query } from "./api.js";
-import { AnswerText, Verification, placeOf } from "./answer.js";
+import { AnswerText, Verification, citationAt, placeOf } from "./answer.js";
 import { conversationOf, useConversation } from "./conversation.js";
-import { addressWith, navigate } from "./routing.js";
-import { number, percent, servedLanguages, t, tn } from "./i18n.js";
+import { copyText } from "./copying.js";
+import { addressWith, navigate, useTitle } from "./routing.js";
+import { number, servedLanguages, t, tn } from "./i18n.js";
+
+const LOST_QUESTION = "question"; // of a session that had ended
 
 /** The collections and filters that the address names. @param {URLSearchParams} parameters */
 function scopeOf(parameters) {
@@ -19,7 +22,19 @@ function scopeOf(parameters) {
   return { collections: parameters.getAll("collection"), filters };
 }
 
-/** @param {{parameters: URLSearchParams, collections: any[], onOpen: (citation: any, all: any[]) => void, say: (text: string) => void, onAsked: () => void}} props */
+/**
+ * The parameters of the address that stand for the scope of a turn. Of a past one it is on record which collections
+ * were searched: all that there were then, or those that were chosen.
+ */
+function parametersOf({ scope: { collections: asked, filters }, body }, collections) {
+  const { documents: [document] = [], date_range: { start, end } = {}, tags: [tag] = [] } = filters;
+  const name = document && body?.sources?.find((source) => source.document_id === document)?.document_name;
+  const searched = collections.filter(({ id }) => body?.collection_ids?.includes(id));
+  const chosen = searched.length < collections.filter(({ created_at }) => created_at <= body?.created_at).length;
+  return { collection: chosen ? searched.map((one) => one.name) : asked, document, name, since: start, until: end, tag };
+}
+
+/** @param {{parameters: URLSearchParams, collections: any[], onOpen: (citation: any, all: any[]) => void, say: (text: string, how?: {quiet?: boolean}) => void, onAsked: () => void}} props */
 export function AskView({ parameters, collections, onOpen, say, onAsked }) {
   const id = parameters.get("c") || "";
   const fresh = parameters.get("new") || "";
@@ -31,12 +46,23 @@ export function AskView({ parameters, collections, onOpen, say, onAsked }) {
   held.current = conversation;
   useConversation(conversation);
   useEffect(() => () => conversation.id || conversation.stop(), [conversation]);
+  const turns = useRef(null);
+  useEffect(() => void turns.current.querySelector(".turn:last-child")?.scrollIntoView({ block: "start" }), [conversation.turns.at(-1)?.key]);
   const scope = scopeOf(parameters);
+  const loaded = !conversation.loading && collections.length > 0;
+  useEffect(() => {
+    const last = conversation.turns.at(-1);
+    if (loaded && last && !scope.collections.length && !Object.keys(scope.filters).length)
+      navigate(addressWith(parametersOf(last, collections)), { replace: true });
+  }, [conversation, loaded]);
+  useTitle(conversation.turns[0]?.question || "");
 
   const ask = async (question, options) => {
-    say(t("Answering."));
+    say(t("Answering."), { quiet: true });
     await conversation.ask(question, scopeOf(new URLSearchParams(location.search)), options);
-    say(announcement(conversation.turns.at(-1)));
+    const turn = conversation.turns.at(-1);
+    if (turn.error?.status === 401) sessionStorage.setItem(LOST_QUESTION, question); // the log-in page comes next
+    say(announcement(turn), { quiet: true });
     if (conversation.id && new URLSearchParams(location.search).get("c") !== conversation.id && held.current === conversation)
       navigate(addressWith({ c: conversation.id, new: "", q: "" }, "/"), { replace: true });
     onAsked();
@@ -47,7 +73,7 @@ export function AskView({ parameters, collections, onOpen, say, onAsked }) {
   }, [asked, conversation]);
 
   return html`<section class="ask" aria-label=${t("Conversation")}>
-    <div class="turns">
+    <div class="turns" ref=${turns}>
       ${conversation.turns.length > 0 && html`<h1 class="visually-hidden">${t("Conversation")}</h1>`}
       ${!conversation.turns.length && !conversation.loading && html`<${Welcome} collections=${collections} />`}
       ${conversation.error && html`<p class="problem" role="alert">${conversation.error.message}</p>`}
@@ -80,7 +106,8 @@ function Welcome({ collections }) {
 }
 
 function Composer({ conversation, ask, scope, collections, parameters }) {
-  const [text, setText] = useState("");
+  const [text, setText] = useState(() => sessionStorage.getItem(LOST_QUESTION) || "");
+  useEffect(() => sessionStorage.removeItem(LOST_QUESTION), []);
   const field = useRef(null);
   useEffect(() => field.current?.focus({ preventScroll: true }), [conversation]);
   const send = () => {
@@ -117,14 +144,15 @@ function ScopePicker({ scope, collections, parameters }) {
     for (const name of event.target.checked ? [...names, event.target.value] : names) chosen.append("collection", name);
     navigate(chosen.size ? `${location.pathname}?${chosen}` : location.pathname);
   };
+  const unknown = scope.collections.filter((chosen) => !collections.some(({ name }) => name === chosen)).map((name) => ({ name }));
   const document = parameters.get("document");
   const filtered = Object.keys(scope.filters).length;
   return html`<div class="scope">
     <details class="menu">
       <summary>${scope.collections.length ? scope.collections.join(", ") : t("All collections")}</summary>
       <fieldset><legend>${t("Collections")}</legend>
-        ${collections.map(({ name, document_count }) => html`<label><input type="checkbox" value=${name}
-          checked=${scope.collections.includes(name)} onChange=${toggle} /> ${name} <small>${number(document_count)}</small></label>`)}
+        ${[...collections, ...unknown].map(({ name, document_count: count }) => html`<label><input type="checkbox" value=${name}
+          checked=${scope.collections.includes(name)} onChange=${toggle} /> ${name} <small>${count === undefined ? "" : number(count)}</small></label>`)}
       </fieldset>
     </details>
     <details class="menu">
@@ -143,20 +171,23 @@ function ScopePicker({ scope, collections, parameters }) {
 
 function Turn({ turn, conversation, onOpen, retry, ask, say }) {
   const { body, state } = turn;
+  const gone = body?.answered && !turn.text;
   const open = (citation) => onOpen(citation, body?.citations || [citation]);
   return html`<article class=${`turn ${state}`}>
-    <h2 dir="auto">${turn.question}</h2>
+    <h2 dir="auto" title=${turn.question}>${turn.question}</h2>
     ${body?.rewritten_query && html`<p class="hint">${t("Understood as:")} <span dir="auto">${body.rewritten_query}</span></p>`}
     <${SourceCards} turn=${turn} onOpen=${open} />
     ${state === "writing" && !turn.text && html`<p class="hint">${turn.passages.length ? t("Writing …") : t("Searching …")}</p>`}
     ${state === "failed"
-      ? html`<p class="problem" role="alert">${failureText(turn.error)}</p>`
+      ? html`<p class="problem" role="alert">${failureText(turn.error)}</p><${AskAllCollections} turn=${turn} retry=${retry} ask=${ask} />`
       : body && !body.answered
-        ? html`<${NotEnough} turn=${turn} onOpen=${open} ask=${ask} />`
-        : html`<${AnswerText} text=${turn.text} body=${body} onOpen=${open} />`}
+        ? html`<${NotEnough} turn=${turn} onOpen=${open} retry=${retry} ask=${ask} />`
+        : gone
+          ? html`<p class="hint">${t("The document was deleted; what it said is gone.")}</p>`
+          : html`<${AnswerText} text=${turn.text} body=${body} onOpen=${open} />`}
     ${state === "stopped" && html`<p class="hint">${t("Stopped. What stands here was not checked.")}</p>`}
     ${turn.replaced && html`<details class="hint"><summary>${t("The check put this answer in the place of another.")}</summary><p dir="auto">${turn.replaced}</p></details>`}
-    ${body && html`<${Verification} body=${body} />`}
+    ${body && !gone && html`<${Verification} body=${body} />`}
     ${body?.warnings?.map((warning) => html`<p class="hint">⚠ ${warning.title || warning.document_name}: ${warning.message}
       <a href=${`/documents/${warning.document_id}`} data-inside>${t("Show its pages")}</a></p>`)}
     ${state !== "writing" && html`<${TurnActions} turn=${turn} conversation=${conversation} retry=${retry} say=${say} />`}
@@ -175,7 +206,7 @@ function SourceCards({ turn, onOpen }) {
   const cards = turn.body ? cited : turn.passages;
   if (!cards.length) return null;
   return html`<ul class="sources" aria-label=${t("Sources")}>${cards.map((source) => {
-    const citation = turn.body?.citations?.find((one) => one.citation_index === source.citation_index);
+    const citation = citationAt(turn.body?.citations, { marker: source.citation_index, start: 0 });
     return html`<li key=${source.chunk_id}><button type="button" onClick=${() => onOpen(citation || wholePassage(source))}>
       <b>${source.citation_index ? html`<span class="number">${source.citation_index}</span> ` : ""}${placeOf(source)}</b>
       <span dir="auto">${source.content_snippet}</span>
@@ -196,22 +227,35 @@ const REASONS = {
   not_supported: () => t("What the model wrote did not stand in the documents, so it is not shown."),
 };
 
+const LEAST_RELEVANCE = 0.05; // what is less has nothing to do with the question
+
 /** Why there is no answer, what came nearest, and what helps. */
-function NotEnough({ turn: { body, scope, question }, onOpen, ask }) {
+function NotEnough({ turn, onOpen, retry, ask }) {
+  const { body, scope, question } = turn;
   const suggestion = useSuggestion(body, question, scope);
   const filtered = Object.keys(scope.filters).length > 0;
+  const nearest = (body.nearest || []).filter(({ relevance }) => relevance >= LEAST_RELEVANCE);
   return html`<div class="not-enough">
     <p><b>${t("Your documents do not say enough to answer this.")}</b> ${(REASONS[body.reason] || (() => ""))()}</p>
     ${suggestion && html`<p>${t("Did you mean:")} <button type="button" dir="auto" onClick=${() => ask(suggestion)}>${suggestion}</button></p>`}
     ${body.reason === "embeddings_pending" && html`<${Pending} />`}
     ${body.reason === "no_documents" && html`<p><a href="/documents" data-inside>${t("Bring documents in")}</a></p>`}
     ${filtered && html`<p><button type="button" onClick=${() => navigate(addressWith({ document: "", name: "", since: "", until: "", tag: "" }))}>${t("Drop the filters")}</button></p>`}
-    ${scope.collections.length > 0 && html`<p><button type="button" onClick=${() => navigate(addressWith({ collection: "" }))}>${t("Ask all collections")}</button></p>`}
-    ${body.nearest?.length > 0 && html`<p>${t("What came nearest:")}</p>
-      <ul class="sources nearest">${body.nearest.map((source) => html`<li key=${source.chunk_id}><button type="button" onClick=${() => onOpen(wholePassage(source))}>
-        <b>${placeOf(source)}</b><span dir="auto">${source.content_snippet}</span>
-        <small>${t("{share} likely to help", { share: percent(source.relevance) })}</small></button></li>`)}</ul>`}
+    <${AskAllCollections} turn=${turn} retry=${retry} ask=${ask} />
+    ${nearest.length > 0 && html`<p>${t("Nearest passages: not sure enough that they answer")}</p>
+      <ul class="sources nearest">${nearest.map((source) => html`<li key=${source.chunk_id}><button type="button" onClick=${() => onOpen(wholePassage(source))}>
+        <b>${placeOf(source)}</b><span dir="auto">${source.content_snippet}</span></button></li>`)}</ul>`}
   </div>`;
+}
+
+function AskAllCollections({ turn, retry, ask }) {
+  if (!turn.scope.collections.length) return null;
+  const onClick = () => {
+    navigate(addressWith({ collection: "" }));
+    if (retry) retry();
+    else ask(turn.question);
+  };
+  return html`<p><button type="button" onClick=${onClick}>${t("Ask all collections")}</button></p>`;
 }
 
 /** The question with its words put right, where the documents have others that are one letter away. */
@@ -262,13 +306,13 @@ function TurnActions({ turn, retry, say }) {
     say(t("Thank you."));
   };
   const copy = async () => {
-    await navigator.clipboard.writeText(withSources(turn));
-    setCopied(true);
-    say(t("Copied."));
+    const done = await copyText(withSources(turn));
+    setCopied(done);
+    say(done ? t("Copied.") : t("The browser does not let the page copy. Select the text and copy it by hand."));
   };
   return html`<div class="actions">
     ${retry && html`<button type="button" onClick=${retry}>${t("Ask again")}</button>`}
-    ${turn.body?.answered && html`<button type="button" onClick=${copy}>${copied ? t("Copied") : t("Copy with sources")}</button>`}
+    ${turn.body?.answered && turn.text && html`<button type="button" onClick=${copy}>${copied ? t("Copied") : t("Copy with sources")}</button>`}
     ${id && html`<button type="button" aria-pressed=${rating === "thumbs_up"} aria-label=${t("This answer is good")} title=${t("This answer is good")} onClick=${() => rate("thumbs_up")}><${Thumb} /></button>
       <button type="button" aria-pressed=${rating === "thumbs_down"} aria-label=${t("This answer is bad")} title=${t("This answer is bad")} onClick=${() => rate("thumbs_down")}><${Thumb} down /></button>`}
     ${turn.body?.latency_ms > 0 && html`<small>${t("{seconds} s", { seconds: number(Math.round(turn.body.latency_ms / 100) / 10) })}${turn.body.cached ? ` · ${t("remembered")}` : ""}</small>`}

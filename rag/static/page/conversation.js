@@ -50,6 +50,7 @@ export class Conversation {
   async ask(question, scope, { again = false } = {}) {
     if (this.writing) return;
     if (again) this.turns.pop();
+    this.error = null;
     /** @type {Turn} */
     const turn = {
       key: ++turnCount, question, scope, state: "writing", text: "", passages: [], body: null, replaced: "", error: null,

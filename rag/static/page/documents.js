@@ -1,10 +1,10 @@
 /** The views of the library: all documents, bringing new ones in, and one document with its pages. */
 
 import { Component, html, useEffect, useRef, useState } from "./vendor/preact-htm.js";
-import { call, query } from "./api.js";
+import { call, problemText, query } from "./api.js";
 import { dateTime, duration, fileSize, number, t, tn } from "./i18n.js";
-import { addressWith, navigate } from "./routing.js";
-import { Sources } from "./sources.js";
+import { addressWith, navigate, useTitle } from "./routing.js";
+import { POLL_MS, Sources } from "./sources.js";
 import { droppedFiles, progressOf, uploads } from "./upload.js";
 
 const STATUS = {
@@ -26,6 +26,7 @@ export function DocumentsView({ parameters, collections, say, onChanged }) {
     sort: parameters.get("sort") || "-created_at",
   };
   const list = useList(wanted, say);
+  useTitle(t("Documents"));
   const set = (name) => (event) => navigate(addressWith({ [name]: event.target.value }), { replace: name === "q" });
   return html`<section class="documents">
     <h1>${t("Documents")}</h1>
@@ -39,11 +40,13 @@ export function DocumentsView({ parameters, collections, say, onChanged }) {
       <${Choice} label=${t("Order")} value=${wanted.sort} onChange=${set("sort")} options=${Object.entries(SORTS).map(([key, name]) => [key, name()])} />
     </form>
     ${list.error && html`<p class="problem" role="alert">${list.error.message}</p>`}
-    <ul class="library">${list.batches.map((documents) => html`<${Batch} key=${documents[0].id} documents=${documents} />`)}</ul>
+    <ul class="library">${list.batches.map(({ documents }) => html`<${Batch} key=${documents[0].id} documents=${documents} />`)}</ul>
     ${!list.loading && !list.batches.length && !list.error && html`<p class="hint">${wanted.q || wanted.status || wanted.type || wanted.collection ? t("No document fits.") : t("There are no documents yet. Drop some above.")}</p>`}
     <div ref=${list.end} class="end">${list.loading && html`<p class="hint">${t("Loading …")}</p>`}</div>
   </section>`;
 }
+
+const isUnsettled = ({ processing, replacing }) => replacing || processing.status === "pending" || processing.status === "processing";
 
 /** A list that reads on when its end comes into view. */
 function useList(wanted, say) {
@@ -52,14 +55,15 @@ function useList(wanted, say) {
   const end = useRef(null);
   const reading = useRef(null);
   const key = JSON.stringify(wanted);
+  const find = (cursor, signal) => call(`/v1/documents${query({ ...wanted, limit: 50, cursor })}`, { signal });
   const read = async (cursor, before) => {
     reading.current?.abort();
     const leaving = (reading.current = new AbortController());
     setState((old) => ({ ...old, loading: true }));
     try {
-      const found = await call(`/v1/documents${query({ ...wanted, limit: 50, cursor })}`, { signal: leaving.signal });
-      setState({ batches: [...before, found.documents].filter((documents) => documents.length), cursor: found.next_cursor, loading: false, error: null });
-      if (!cursor) say(tn("{n} document shown.", "{n} documents shown.", found.documents.length));
+      const found = await find(cursor, leaving.signal);
+      setState({ batches: [...before, { cursor, documents: found.documents }].filter(({ documents }) => documents.length), cursor: found.next_cursor, loading: false, error: null });
+      if (!cursor) say(tn("{n} document shown.", "{n} documents shown.", found.documents.length), { quiet: true });
     } catch (error) {
       if (!leaving.signal.aborted) setState((old) => ({ ...old, loading: false, error }));
     }
@@ -73,6 +77,20 @@ function useList(wanted, say) {
     const watch = new IntersectionObserver(([entry]) => entry.isIntersecting && read(state.cursor, state.batches), { rootMargin: "600px" });
     watch.observe(end.current);
     return () => watch.disconnect();
+  }, [state]);
+  useEffect(() => {
+    const isOpen = ({ documents }) => documents.some(isUnsettled);
+    if (state.loading || !state.batches.some(isOpen)) return undefined;
+    const leaving = new AbortController();
+    const again = async (batch) => (isOpen(batch) ? { ...batch, documents: (await find(batch.cursor, leaving.signal)).documents } : batch);
+    const polling = setTimeout(async () => {
+      const batches = await Promise.all(state.batches.map(again)).catch(() => state.batches);
+      if (!leaving.signal.aborted) setState({ ...state, batches: batches.filter(({ documents }) => documents.length) });
+    }, POLL_MS);
+    return () => {
+      clearTimeout(polling);
+      leaving.abort();
+    };
   }, [state]);
   return { ...state, end, reload: () => setRound((count) => count + 1) };
 }
@@ -182,9 +200,15 @@ export function DocumentView({ id, collections, say, onChanged }) {
   const load = () =>
     Promise.all([call(`/v1/documents/${id}`), call(`/v1/documents/${id}/pages`), call(`/v1/documents/${id}/chunks?limit=100`)])
       .then(([document, { pages }, { chunks, next_cursor }]) => setState({ document, pages, chunks, next: next_cursor }))
-      .catch((error) => setState({ error }));
+      .catch((error) => setState((old) => (old.receipt ? old : { error })));
   useEffect(() => void load(), [id]);
+  useEffect(() => {
+    if (!state.document || !isUnsettled(state.document)) return undefined;
+    const polling = setTimeout(load, POLL_MS);
+    return () => clearTimeout(polling);
+  }, [state]);
   const { document, pages, chunks, next, error, receipt } = state;
+  useTitle(document?.filename || t("Document"));
   if (receipt) return html`<section class="document"><h1>${t("Deleted")}</h1><p role="status">${receipt}</p><p><a href="/documents" data-inside>${t("All documents")}</a></p></section>`;
   if (error) return html`<section class="document"><p class="problem" role="alert">${error.message}</p><p><a href="/documents" data-inside>${t("All documents")}</a></p></section>`;
   if (!document) return html`<section class="document"><p class="hint">${t("Loading …")}</p></section>`;
@@ -200,7 +224,7 @@ export function DocumentView({ id, collections, say, onChanged }) {
     if (!confirm(t("Delete {name}, its passages and what past answers quote from it?", { name: document.filename }))) return;
     try {
       const gone = await call(`/v1/documents/${id}`, { method: "DELETE" });
-      setState({ receipt: t("{pages} pages, {chunks} passages, {vectors} vectors and the file are gone.", { pages: number(gone.pages_removed), chunks: number(gone.chunks_removed), vectors: number(gone.vectors_removed) }) });
+      setState({ receipt: t("{pages}, {chunks}, {vectors} and the file are gone.", { pages: tn("{n} page", "{n} pages", gone.pages_removed), chunks: tn("{n} passage", "{n} passages", gone.chunks_removed), vectors: tn("{n} vector", "{n} vectors", gone.vectors_removed) }) });
       onChanged();
     } catch (problem) {
       say(problem.message);
@@ -214,7 +238,7 @@ export function DocumentView({ id, collections, say, onChanged }) {
     <${DocumentActions} document=${document} reload=${load} remove=${remove} say=${say} />
     ${document.warnings.map((warning) => html`<p class="notice">⚠ ${warning}</p>`)}
     <${PageStrip} pages=${pages} id=${id} type=${document.type} />
-    <h2>${t("Passages")}</h2>
+    ${chunks.length > 0 && html`<h2>${t("Passages")}</h2>`}
     <ul class="sources chunks">${chunks.map((chunk) => html`<li key=${chunk.id}><button type="button" onClick=${() => navigate(addressWith({ start: chunk.position.start_char, end: chunk.position.end_char, page: "" }))}>
       <b>${document.type === "xlsx" ? chunk.metadata.chapter : chunk.position.page_number ? t("page {page}", { page: chunk.position.page_number }) : number(chunk.chunk_index + 1)}${chunk.metadata.section_title ? ` · ${chunk.metadata.section_title}` : ""}</b>
       <span dir="auto">${chunk.content.slice(0, 240)}</span></button></li>`)}</ul>
@@ -225,7 +249,7 @@ export function DocumentView({ id, collections, say, onChanged }) {
 function Facts({ document, collection }) {
   const { processing } = document;
   const facts = [
-    [t("State"), STATUS[processing.status]() + (processing.error_message ? `: ${processing.error_message}` : "")],
+    [t("State"), STATUS[processing.status]()],
     [t("Collection"), collection ? html`<a href=${`/documents${query({ collection })}`} data-inside>${collection}</a>` : "–"],
     [t("Type"), document.type ? document.type.toUpperCase() : "–"],
     [t("Pages"), number(document.page_count)],
@@ -234,7 +258,8 @@ function Facts({ document, collection }) {
     [t("Language"), document.language ? new Intl.DisplayNames([globalThis.document.documentElement.lang], { type: "language" }).of(document.language) : "–"],
     [t("Brought in"), dateTime(document.created_at)],
   ];
-  return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+    ${processing.error_message && html`<p class="problem">${problemText(processing.error_code, processing.error_message)}</p>`}`;
 }
 
 function DocumentActions({ document, reload, remove, say }) {
@@ -247,7 +272,7 @@ function DocumentActions({ document, reload, remove, say }) {
       say(reply.status === "unchanged" ? t("It is the same file; nothing was changed.") : t("The new version is being read. The old one answers until it is ready."));
       if (reply.job_id) {
         await reload();
-        await call(`/v1/ingest/${reply.job_id}?wait=20`);
+        say(await outcomeOf(reply.job_id));
       }
       reload();
     } catch (error) {
@@ -255,16 +280,30 @@ function DocumentActions({ document, reload, remove, say }) {
     }
   };
   const retry = async () => {
-    await call(`/v1/documents/${document.id}/retry`, { method: "POST" }).catch((error) => say(error.message));
+    try {
+      await call(`/v1/documents/${document.id}/retry`, { method: "POST" });
+      say(t("It is being read again."));
+    } catch (error) {
+      say(error.message);
+    }
     reload();
   };
   return html`<p class="actions">
-    <a class="button primary" href=${`/?document=${document.id}&name=${encodeURIComponent(document.filename)}`} data-inside>${t("Ask about this document")}</a>
+    ${document.processing.status === "completed" && html`<a class="button primary" href=${`/?document=${document.id}&name=${encodeURIComponent(document.filename)}`} data-inside>${t("Ask about this document")}</a>`}
     <a class="button" href=${`/v1/documents/${document.id}/file`} download>${t("Original file")}</a>
     ${document.processing.status === "failed" && html`<button type="button" onClick=${retry}>${t("Try again")}</button>`}
     <label class="button">${t("Replace")}<input type="file" class="visually-hidden" onChange=${replace} /></label>
     <button type="button" class="danger" onClick=${remove}>${t("Delete")}</button>
   </p>`;
+}
+
+/** Wait until the new version of a document is read, and tell how that ended. */
+async function outcomeOf(jobId) {
+  for (;;) {
+    const [{ status, error, error_code: code }] = (await call(`/v1/ingest/${jobId}?wait=20`)).documents;
+    if (status === "completed") return t("The new version is here.");
+    if (status === "failed") return t("The new version was not taken; the old one stays. {problem}", { problem: problemText(code, error) });
+  }
 }
 
 /** All pages as a strip: the colour and the label say how each was read; a click opens it. */

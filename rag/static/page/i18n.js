@@ -47,15 +47,10 @@ export function number(value) {
   return new Intl.NumberFormat(language).format(value);
 }
 
-/** @param {number} share of 1 */
-export function percent(share) {
-  return new Intl.NumberFormat(language, { style: "percent" }).format(share);
-}
-
 /** @param {number} bytes */
 export function fileSize(bytes) {
   const step = bytes >= 1e6 ? ["megabyte", 1e6] : bytes >= 1e3 ? ["kilobyte", 1e3] : ["byte", 1];
-  const options = { style: "unit", unit: step[0], maximumFractionDigits: bytes >= 1e6 ? 1 : 0 };
+  const options = { style: "unit", unit: step[0], unitDisplay: bytes >= 1e3 ? "short" : "long", maximumFractionDigits: bytes >= 1e6 ? 1 : 0 };
   return new Intl.NumberFormat(language, options).format(bytes / step[1]);
 }
 

@@ -26,15 +26,22 @@ export function useAddress() {
   return { path: location.pathname, parameters: new URLSearchParams(location.search) };
 }
 
-/** The current address with these parameters set, or removed where they are empty. @param {Record<string, unknown>} changes */
+/** The current address with these parameters set, lists once for each value, and removed where they are empty. @param {Record<string, unknown>} changes */
 export function addressWith(changes, path = location.pathname) {
   const parameters = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined || value === null || value === "") parameters.delete(name);
-    else parameters.set(name, String(value));
+    parameters.delete(name);
+    for (const one of [value ?? ""].flat()) if (one !== "") parameters.append(name, String(one));
   }
   const search = parameters.toString();
   return search ? `${path}?${search}` : path;
+}
+
+/** Name the view in the title of the window; undefined leaves it. @param {string} [name] */
+export function useTitle(name) {
+  useEffect(() => {
+    if (name !== undefined) document.title = name ? `${name} - Knowlex` : "Knowlex";
+  }, [name]);
 }
 
 /** A plain click on a link of this page goes without a reload; all other clicks are the browser's. */

@@ -31,7 +31,7 @@ const COUNTS = {
   gone: (n) => tn("{n} file gone", "{n} files gone", n),
 };
 const MINUTES = [["", () => t("only by hand")], ["15", () => t("every 15 minutes")], ["60", () => t("every hour")], ["1440", () => t("every day")]];
-const POLL_MS = 2000;
+export const POLL_MS = 2000;
 
 /** @param {{collections: any[], say: (text: string) => void, onChanged: () => void}} props */
 export function Sources({ collections, say, onChanged }) {

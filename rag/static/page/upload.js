@@ -1,6 +1,6 @@
 /** Uploads: files that were dropped or chosen, sent a few at a time, and how far each is until it can be asked. */
 
-import { ApiError, asSentence, call, upload } from "./api.js";
+import { ApiError, asSentence, call, problemText, upload } from "./api.js";
 import { t } from "./i18n.js";
 
 const AT_ONCE = 2;
@@ -68,8 +68,8 @@ export const uploads = {
       this.follow(item, job.job_id);
     } catch (error) {
       item.state = "refused";
-      item.message = error.message;
-      if (error instanceof ApiError && error.retryAfter) item.message = `${asSentence(error.message)} ${t("Try again later.")}`;
+      item.message = problemText(error.code, error.message);
+      if (error instanceof ApiError && error.retryAfter) item.message = `${asSentence(item.message)} ${t("Try again later.")}`;
     }
     this.next();
   },
@@ -87,7 +87,7 @@ export const uploads = {
         const { status, error_code: code } = item.document;
         if (status === "completed") item.state = "completed";
         else if (status === "failed") item.state = code === "DUPLICATE" ? "duplicate" : "failed";
-        item.message = item.document.error || "";
+        item.message = problemText(code, item.document.error || "");
       } catch (error) {
         if (++failures > 10) Object.assign(item, { state: "failed", message: error.message });
         else await new Promise((resolve) => setTimeout(resolve, 1000 * failures));
@@ -96,6 +96,10 @@ export const uploads = {
     }
   },
 };
+
+addEventListener("beforeunload", (event) => {
+  if (uploads.items.some(({ state }) => state === "waiting" || state === "sending")) event.preventDefault(); // the browser asks
+});
 
 /** How much of a file is done (0 to 1), and the seconds that are left, 0 where nobody knows. @param {UploadItem} item */
 export function progressOf(item) {

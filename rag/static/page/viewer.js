@@ -2,7 +2,9 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact-htm.js";
 import { call, query } from "./api.js";
+import { copyText } from "./copying.js";
 import { t } from "./i18n.js";
+import { useTitle } from "./routing.js";
 
 const WIDTHS = [400, 800, 1200, 1600];
 const LEAST_LETTER_PX = 13; // smaller than this nobody reads: the page is enlarged
@@ -37,6 +39,7 @@ export function Viewer({ target, quotes, onTarget, onClose }) {
     }
   };
   const name = data?.document.filename || target.document_name || t("Document");
+  useTitle(onClose ? undefined : name);
   return html`<section class="viewer" tabindex="-1" ref=${root} aria-label=${name} onKeyDown=${onKeyDown}>
     <header>
       <h2><a href=${`/documents/${target.document_id}`} data-inside>${name}</a></h2>
@@ -147,12 +150,11 @@ function PageOfText({ id, data }) {
 }
 
 function CopyLink({ target }) {
-  const [copied, setCopied] = useState(false);
-  useEffect(() => setCopied(false), [target]);
-  const copy = async () => {
-    await navigator.clipboard.writeText(new URL(linkTo(target), location.origin).href);
-    setCopied(true);
-  };
+  const [copied, setCopied] = useState(null);
+  useEffect(() => setCopied(null), [target]);
+  const link = new URL(linkTo(target), location.origin).href;
+  if (copied === false) return html`<label>${t("Copy it by hand:")} <input readonly value=${link} onFocus=${(event) => event.target.select()} /></label>`;
+  const copy = async () => setCopied(await copyText(link));
   return html`<button type="button" onClick=${copy}>${copied ? t("Copied") : t("Copy link")}</button>`;
 }
 
