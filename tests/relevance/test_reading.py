@@ -141,9 +141,21 @@ def test_a_line_that_is_said_with_another_one_is_not_said_again(asked: str, text
 @pytest.mark.parametrize(
     ("question", "text", "told"),
     [
-        ("Is the lift of the belfry on by default?", "Power is off by default.", "Lift of the belfry:\n\nPower is"),
-        ("How many climb the belfry on Sundays?", "There are some 300 of them.", "Climb on Sundays:\n\nThere are"),
-        ("How tall is the belfry of Ghent?", "The belfry of Ghent is 91 metres tall.", "The belfry of Ghent is"),
+        (
+            "Is the lift of the belfry on by default?",
+            "Power is off by default.",
+            "Lift of the belfry:\n\nPower is",
+        ),
+        (
+            "How many climb the belfry on Sundays?",
+            "There are some 300 of them.",
+            "Climb on Sundays:\n\nThere are",
+        ),
+        (
+            "How tall is the belfry of Ghent?",
+            "The belfry of Ghent is 91 metres tall.",
+            "The belfry of Ghent is",
+        ),
         ("What colour has the belfry's flag?", "The default colour is red.", "The default colour is red"),
     ],
 )
