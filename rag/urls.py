@@ -83,7 +83,7 @@ urlpatterns = [
     path("v1/embeddings", methods(POST=embeddings.create)),
     path("v1/dify/retrieval", methods(POST=retrieve)),
     path("v1/conversations", methods(GET=conversations.index)),
-    path("v1/conversations/<str:conversation_id>", methods(GET=conversations.show)),
+    path("v1/conversations/<path:conversation_id>", methods(GET=conversations.show)),
     path("v1/queries", methods(GET=queries.index)),
     path(_QUERY, methods(GET=queries.show, DELETE=queries.remove)),
     path(f"{_QUERY}/replay", methods(POST=queries.ask_again)),

@@ -60,8 +60,6 @@ _TAKE_OVER = (
        FROM documents_document n LEFT JOIN documents_ingestitem i ON i.id = n.id
        WHERE d.id = %(old)s AND n.id = %(new)s""",
     "DELETE FROM documents_document WHERE id = %(new)s",
-    """UPDATE documents_ingestitem SET status = 'completed', stage = 'ended', error = '', error_code = '',
-           ended_at = clock_timestamp() WHERE id = %(new)s AND deleted_at IS NULL""",
 )
 
 
@@ -85,6 +83,8 @@ def _take_over(version_id: UUID) -> None:
     ids = {"old": version.replaces_id, "new": version_id, "collection": version.collection_id}
     for statement in _TAKE_OVER:
         execute(statement, ids)
+    # The old one's, too: it may have been on its way still, and nothing else would end it.
+    execute(_COMPLETE_ITEMS, {"documents": [version.replaces_id, version_id]})
     transaction.on_commit(lambda: storage.remove_file(str(old_file)))
     log.info("document replaced", extra={"document": str(version.replaces_id)})
 
@@ -170,6 +170,12 @@ _FAIL_ITEM = """
         error_code = 'EMBEDDING_FAILED', error = %(error)s
     WHERE id = %(document)s AND stage = 'embedding'
 """
+# Before `_take_over` ended the items of old versions, those on their way were left so.
+_COMPLETE_LEFT = """
+    UPDATE documents_ingestitem i SET status = 'completed', stage = 'ended', ended_at = clock_timestamp()
+    WHERE i.status IN ('pending', 'processing') AND i.stage = 'embedding'
+      AND EXISTS (SELECT FROM documents_document d WHERE d.id = i.id AND d.status = 'completed')
+"""
 # Stored by a job, or to be tried again, and nobody has requested the vectors yet.
 _UNREQUESTED = f"""
     SELECT d.id FROM documents_document d JOIN documents_ingestitem i ON i.id = d.id
@@ -242,6 +248,7 @@ def _settle_documents(settled: str, scope: Mapping[str, object]) -> tuple[list[U
 def sweep_documents() -> list[UUID]:
     """Settle all, and ask for what nobody asked for; returns the new batches. Raises DatabaseUnavailable."""
     with_retries(lambda: execute(_LOST))
+    with_retries(lambda: execute(_COMPLETE_LEFT))
     unrequested = settle_all()
     unrequested += [row[0] for row in with_retries(lambda: execute(_UNREQUESTED))]
     return [batch for document_id in unrequested for batch in request_document(document_id)]

@@ -52,7 +52,9 @@ def parse_json(raw: bytes) -> Any:
 
 
 def check_content_type(request: HttpRequest) -> None:
-    """Raises UnsupportedMediaType."""
+    """Raises UnsupportedMediaType, of a compressed body, too."""
+    if (request.headers.get("Content-Encoding") or "identity").strip().lower() != "identity":
+        raise UnsupportedMediaType("Content-Encoding must be identity: compressed bodies are not read.")
     if request.content_type != "application/json":
         raise UnsupportedMediaType("Content-Type must be application/json.")
     charset = (request.content_params or {}).get("charset", "utf-8")

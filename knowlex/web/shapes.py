@@ -43,6 +43,7 @@ GENERAL_RULES = {
     "list_type": "must be a list",
     "model_type": "must be an object",
     "dict_type": "must be an object",
+    "extra_forbidden": "is not known",
 }
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 

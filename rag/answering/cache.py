@@ -190,7 +190,8 @@ def remember(question: Question, answer: Answer) -> None:
     question: as it was given to `recall`, its state read before the search: a change meanwhile makes the
     answer newer than the state says, which nobody asks for any more.
     """
-    if _is_cacheable(question) and answer.answered and not _is_makeshift(answer):
+    is_whole = answer.answered and not answer.usage.cut
+    if _is_cacheable(question) and is_whole and not _is_makeshift(answer):
         cache.shared.put(KIND, _key(question), partial(encode_answer, answer), settings.ANSWER_CACHE_S)
 
 

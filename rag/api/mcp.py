@@ -23,6 +23,7 @@ from documents.library import listing
 from documents.library.listing import DocumentFilter
 from documents.viewing import service
 from documents.viewing.service import TextWindow
+from knowlex import __version__
 from knowlex.base.errors import InvalidInput, NotFound
 from knowlex.base.ids import parse_id
 from knowlex.runtime.admission import leave_out_of_estimate
@@ -220,6 +221,7 @@ def _server() -> "Server[Any]":
     return Server(
         "knowlex",
         title="Knowlex",
+        version=__version__,
         instructions=INSTRUCTIONS,
         on_list_tools=_list_tools,
         on_call_tool=_call_tool,

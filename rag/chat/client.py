@@ -169,7 +169,7 @@ class HttpChat:
         return ReplyReader(self._dialect.tongue, streamed=request.streamed)
 
     def _used(self, reading: ReplyReader) -> Usage:
-        return replace(reading.usage or Usage(), model=self.model_name)
+        return replace(reading.usage or Usage(), model=self.model_name, cut=reading.cut)
 
     @asynccontextmanager
     async def _answered(

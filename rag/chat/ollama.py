@@ -125,7 +125,8 @@ class OllamaDialect(ABC):
         if text is None and not done:
             raise RetryableFailure(NO_ANSWER)
         used = Usage(token_count(reply.get("prompt_eval_count")), token_count(reply.get("eval_count")))
-        return ReplyMessage(text or "", used if done else None, ended=done, last=done)
+        cut = reply.get("done_reason") == "length"
+        return ReplyMessage(text or "", used if done else None, ended=done, last=done, cut=cut)
 
     def _failed(self, error: object) -> SynthesisFailed:
         """Make an error of a message that reports one, with status 200 or in the middle of a stream."""

@@ -22,6 +22,7 @@ from rag.chat.wire import Wire, json_body
 from rag.types.answer import Usage
 
 OPENAI_URL = "https://api.openai.com/v1"
+CUT = "length"
 REFUSED = "The chat model refuses to answer."
 
 
@@ -98,18 +99,19 @@ def _headers(api_key: str, base_url: str) -> dict[str, str]:
 def _message(event: ServerEvent) -> ReplyMessage:
     """Read one event of a stream."""
     if event.data.strip() == b"[DONE]":
-        return ReplyMessage(last=True)
+        return ReplyMessage(last=True, bare=True)
     said = json_reply(event.data)
     if event.name == "error" or said.get("error"):
         raise error_failure(said.get("error") or said)
     usage = _usage(said)
     choice = _choice(said)
     if choice is None:
-        return ReplyMessage(usage=usage)
+        return ReplyMessage(usage=usage, bare=True)
     delta = choice.get("delta") or choice.get("message") or {}
     if not isinstance(delta, dict):
         raise RetryableFailure(NO_ANSWER)
-    return ReplyMessage(_text(choice, delta) or "", usage, ended=bool(choice.get("finish_reason")))
+    ended = choice.get("finish_reason")
+    return ReplyMessage(_text(choice, delta) or "", usage, ended=bool(ended), cut=ended == CUT)
 
 
 def _whole(reply: dict[str, Any]) -> ReplyMessage:
@@ -122,7 +124,7 @@ def _whole(reply: dict[str, Any]) -> ReplyMessage:
     text = _text(choice, message)
     if text is None and not ("content" in message and message["content"] is None):  # null: it says nothing
         raise RetryableFailure(NO_ANSWER)
-    return ReplyMessage(text or "", _usage(reply), last=True)
+    return ReplyMessage(text or "", _usage(reply), last=True, cut=choice.get("finish_reason") == CUT)
 
 
 def _choice(reply: dict[str, Any]) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from knowlex.base.errors import SynthesisFailed
-from rag.chat.replies import RetryableFailure, json_reply
+from rag.chat.replies import NO_ANSWER, RetryableFailure, json_reply
 from rag.types.answer import Usage
 
 MAX_LINE_BYTES = 1024 * 1024
@@ -94,12 +94,16 @@ class EventSplitter:
 
 
 class ReplyMessage(NamedTuple):
-    """What one message of a reply says. ended: the text is whole. last: nothing follows."""
+    """What one message of a reply says. ended: the text is whole, or cut at the model's limit. last: nothing
+    follows. bare: it is no part of an answer, not even of an empty one.
+    """
 
     text: str = ""
     usage: Usage | None = None
     ended: bool = False
     last: bool = False
+    cut: bool = False
+    bare: bool = False
 
 
 class MessageSplitter(Protocol):
@@ -125,13 +129,13 @@ class ReplyReader:
     """Reads one reply: `feed` its bytes, then `finish`. Both return text and raise RetryableFailure or
     SynthesisFailed.
 
-    streamed: what was asked for. ended, last: as in Told; usage: None as long as it was not told. failure: of
-    the reply, after the text that was given last, so that it matters not what comes in one block. begun:
-    something came. text_bytes: of the text so far, in UTF-8.
+    streamed: what was asked for. ended, last, cut: as in ReplyMessage; usage: None as long as it was not
+    told. failure: of the reply, after the text that was given last, so that it matters not what comes in one
+    block. begun: something came. text_bytes: of the text so far, in UTF-8.
     """
 
     def __init__(self, tongue: ReplyFormat, *, streamed: bool) -> None:
-        self.ended = self.last = False
+        self.ended = self.last = self.cut = self._answered = False
         self.usage: Usage | None = None
         self.failure: SynthesisFailed | None = None
         self._tongue, self._streamed = tongue, streamed
@@ -157,6 +161,8 @@ class ReplyReader:
         text = self._read(self._parts.finish())
         if not self.ended:
             raise RetryableFailure("The chat model's reply was cut off.")
+        if not self._answered:
+            raise RetryableFailure(NO_ANSWER)
         return text
 
     def _read_body(self, body: bytes) -> str:
@@ -189,5 +195,7 @@ class ReplyReader:
         self.usage = told.usage or self.usage
         self.ended = self.ended or told.ended or told.last
         self.last = self.last or told.last
+        self.cut = self.cut or told.cut
+        self._answered = self._answered or not told.bare
         self.text_bytes += len(told.text.encode("utf-8", "surrogatepass"))
         return told.text

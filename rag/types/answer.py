@@ -22,17 +22,18 @@ EXTRACTIVE = "extractive"  # the model of answers that quote their passages word
 class Usage:
     """Tokens of the model call, as the provider counts them; zero for the extractive synthesizer.
 
-    model: the Synthesizer's `model_name`, also where it was not asked.
+    model: the Synthesizer's `model_name`, also where it was not asked. cut: it had to stop at its limit.
     """
 
     input_tokens: int = 0
     output_tokens: int = 0
     model: str = ""
+    cut: bool = False
 
     def plus(self, further: "Usage") -> "Usage":
         """Return this with the tokens of a further call of the same model."""
         tokens = self.input_tokens + further.input_tokens, self.output_tokens + further.output_tokens
-        return Usage(*tokens, self.model)
+        return Usage(*tokens, self.model, self.cut or further.cut)
 
 
 class Source(NamedTuple):

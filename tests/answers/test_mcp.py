@@ -66,6 +66,16 @@ def height(prompt: Any) -> str:
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_the_server_tells_its_name_and_version(server: Stack, mode: str):
+    async def work(client: Client) -> Any:
+        return client.server_info
+
+    told = speak(server, work, mode=mode)
+    schema = server.client.get("/api/schema", headers={"Accept": "application/json"}).json()
+    assert (told.name, told.version) == ("knowlex", schema["info"]["version"])
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_the_tools_are_typed_and_only_read(server: Stack, mode: str):
     async def work(client: Client) -> Any:
         return (await client.list_tools()).tools

@@ -19,7 +19,7 @@ from knowlex.runtime import cache as shared_cache
 from knowlex.runtime.cache import REST_S, TIMEOUT_S, SharedCache
 from knowlex.runtime.metrics import REGISTRY
 from rag.answering import cache as answers
-from rag.types.answer import Answer
+from rag.types.answer import Answer, Usage
 from rag.types.question import Question
 from tests.caching.test_codec import answer
 from tests.caching.valkey import paused
@@ -140,6 +140,7 @@ async def test_another_model_answers_anew(settings: Any):
 async def test_only_answers_are_kept_and_only_whole_ones():
     assert await kept(ASKED, answered=False, text="", cited=(), reason="below_threshold") is None
     assert await kept(ASKED, rewriting="failed") is None
+    assert await kept(ASKED, usage=Usage(cut=True)) is None
     assert await kept(replace(ASKED, state="")) is None
 
 

@@ -1,5 +1,6 @@
 """What a lenient JSON parser would let through, on plain views and on DRF's alike."""
 
+import gzip
 import json
 
 import httpx
@@ -68,6 +69,15 @@ def test_another_content_type_is_415(web: WebProcess, path: str, content_type: s
 
     assert response.status_code == 415
     assert check_body(response)["error"] == "UNSUPPORTED_MEDIA_TYPE"
+
+
+def test_a_compressed_body_is_415(web: WebProcess) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    response = web.client.post(ECHO, content=gzip.compress(b'{"a": 1}'), headers=headers)
+
+    assert response.status_code == 415
+    assert "Content-Encoding" in check_body(response)["message"]
+    assert web.client.post(ECHO, content=b"{}", headers=headers | {"Content-Encoding": "identity"}).is_success
 
 
 @pytest.mark.parametrize(

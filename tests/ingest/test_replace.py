@@ -167,6 +167,21 @@ def test_a_version_that_failed_does_not_come_back_after_a_newer_one(
     settled(provider_server)
 
 
+def test_the_job_of_a_first_version_ends_when_a_newer_one_takes_over(
+    engine: Engine, provider_server: Stack, provider: Provider
+):
+    provider.hold(on="embeddings", contains=fact(3)[:40])
+    first = engine.create(document(OLD))
+    provider.wait_held()
+    second = replace(engine, engine.look(first)["items"][0]["id"], NEW)
+    assert second
+    assert engine.ended(second)["failed"] == 0
+    assert engine.ended(first)["items"][0]["status"] == "completed"
+    provider.release()
+    assert versions(provider_server) == ["b"]
+    settled(provider_server)
+
+
 def test_back_to_the_old_bytes_gives_the_version_under_way_up(
     engine: Engine, provider_server: Stack, provider: Provider
 ):

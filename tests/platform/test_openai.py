@@ -9,6 +9,8 @@ import httpx
 import openai
 import pytest
 
+from rag.api.answers import NOT_ENOUGH
+from rag.prompts import NOT_FOUND
 from tests.platform import talk
 from tests.platform.chat_programs import (
     EMOJI,
@@ -100,6 +102,44 @@ def test_a_stream_adds_up_to_the_same(library: Stack):
     assert told["citations"] == before["citations"]
     assert (usage.choices, usage.usage is not None) == ([], True)
     assert len({chunk.id for chunk in chunks}) == 1
+
+
+@pytest.fixture
+def written(provider_server: Stack, provider: Provider) -> Stack:
+    """The same library, whose answers `provider` writes."""
+    talk.ingested(provider_server.client, talk.text(BELFRY, "belfry.txt"))
+    return provider_server
+
+
+def whole_and_streamed(stack: Stack) -> list[tuple[str, str | None]]:
+    """The text and the finish_reason of an answer, of both kinds."""
+    create, fresh = client_of(stack).chat.completions.create, {"Cache-Control": "no-cache"}
+    whole = create(model="knowlex", messages=asked(TALL), extra_headers=fresh).choices[0]
+    chunks = list(create(model="knowlex", messages=asked(TALL), stream=True, extra_headers=fresh))
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    return [(whole.message.content or "", whole.finish_reason), (text, chunks[-1].choices[0].finish_reason)]
+
+
+def test_an_answer_that_ended_at_the_model_s_limit_says_so(written: Stack, provider: Provider):
+    provider.cites([1])
+    assert {reason for _, reason in whole_and_streamed(written)} == {"stop"}
+    provider.rule("limited", on="chat")
+    assert {reason for _, reason in whole_and_streamed(written)} == {"length"}
+
+
+def test_a_stream_whose_text_does_not_hold_ends_with_what_a_whole_answer_says(
+    written: Stack, provider: Provider
+):
+    false = "The belfry of Ghent is 12 metres tall"
+    provider.says(f"{false} [1].")
+    whole, streamed = (text for text, _ in whole_and_streamed(written))
+    assert whole == NOT_ENOUGH
+    assert streamed == f"{false}\n\n{NOT_ENOUGH}"
+
+
+def test_a_model_that_declines_says_it_once(written: Stack, provider: Provider):
+    provider.says(NOT_FOUND)
+    assert {text for text, _ in whole_and_streamed(written)} == {NOT_ENOUGH}
 
 
 def test_a_stream_ends_with_done_and_tells_no_usage_unasked(library: Stack):

@@ -171,6 +171,14 @@ async def test_a_server_that_streams_not_or_always_is_understood(connect: Connec
     assert unstreamed.used == 1
 
 
+async def test_a_reply_that_ended_at_the_model_s_limit_is_told(connect: Connect, provider: Provider):
+    client = connect()
+    assert (await client.complete(ASKED)).usage.cut is False
+    provider.rule("limited", on="chat")
+    usage = Usage(10, 5, "m", cut=True)
+    assert ((await client.complete(ASKED)).usage, (await heard(client))[-1]) == (usage, usage)
+
+
 async def test_a_long_reply_is_cut_and_its_connection_closed(connect: Connect, provider: Provider):
     provider.says("word " * 20_000)
     provider.speaks_in(500)

@@ -119,6 +119,13 @@ def test_what_is_gone_is_asked_about_and_confirmed(client: httpx.Client, folder:
     assert (ended["state"], ended["counts"]["deleted"], ended["counts"]["vectors"]) == ("completed", 3, 3)
 
 
+def test_a_misspelt_dry_run_runs_nothing(client: httpx.Client, folder: Path):
+    made = make(client, folder)
+    reply = client.post(f"/v1/sources/{made['id']}/sync", json={"dryRun": True})
+    assert (reply.status_code, reply.json()["details"]) == (400, {"field": "dryRun"})
+    assert client.get(f"/v1/sources/{made['id']}").json()["state"] == "idle"
+
+
 @pytest.mark.parametrize(
     ("change", "status", "field"),
     [

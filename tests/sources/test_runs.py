@@ -281,6 +281,15 @@ def test_a_run_that_is_under_way_is_not_begun_twice(place: Path, source: Source)
     assert finish(source).state == "completed"
 
 
+def test_a_run_does_not_wait_for_a_document_that_is_whole_already(place: Path, source: Source):
+    """As older versions left a document that was replaced while it was embedded."""
+    write(place, 1)
+    run(source)
+    IngestItem.objects.update(status="processing", stage="embedding", ended_at=None)
+    assert run(source).state == "completed"
+    assert IngestItem.objects.get().status == "completed"
+
+
 def test_a_schedule_runs_the_source_by_itself(place: Path, make_source: MakeSource, settings):
     source = make_source("folder", {"path": str(place)}, every_minutes=10)
     write(place, 1)

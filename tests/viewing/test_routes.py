@@ -214,7 +214,16 @@ def test_conversations_are_listed_found_and_read_again(client: httpx.Client, tow
     assert [turn["answer"] for turn in turns] == [first["answer"], second["answer"]]
     assert [turn["feedback"] for turn in turns] == [None, "thumbs_up"]
     assert [source["citation_index"] for source in turns[0]["sources"]] == [1]
-    assert_problem(client.get("/v1/conversations/nobody"), 404, "NOT_FOUND")
+    for nobodys in ("nobody", "%00"):
+        assert_problem(client.get(f"/v1/conversations/{nobodys}"), 404, "NOT_FOUND")
+
+
+def test_a_conversation_is_read_by_any_id_that_was_given_to_it(client: httpx.Client, towers: str):
+    asked = {"query": "How many steps has the tower?", "conversation_id": "ann/monday"}
+    client.post("/v1/query", json=asked)
+    for path in ("ann/monday", "ann%2Fmonday"):
+        read = client.get(f"/v1/conversations/{path}").json()
+        assert (read["id"], len(read["turns"])) == ("ann/monday", 1)
 
 
 def test_conversations_come_in_pages(client: httpx.Client, towers: str):

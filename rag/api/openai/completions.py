@@ -151,7 +151,9 @@ class ChatMessage(OutputShape):
 class ChatChoice(OutputShape):
     index: Count = 0
     message: ChatMessage
-    finish_reason: Literal["stop"] = "stop"
+    finish_reason: Annotated[
+        Literal["stop", "length"], Field(description="length: the model had to stop at its limit.")
+    ] = "stop"
 
 
 class ChatUsage(OutputShape):
@@ -266,9 +268,10 @@ class Completion:
             for passage in (passages[number - 1],)
         }
         used = answer.usage
+        message = ChatMessage(content=text, annotations=_annotations(text, links))
         return ChatCompletion(
             **self._about,
-            choices=[ChatChoice(message=ChatMessage(content=text, annotations=_annotations(text, links)))],
+            choices=[ChatChoice(message=message, finish_reason="length" if used.cut else "stop")],
             usage=ChatUsage(
                 prompt_tokens=used.input_tokens,
                 completion_tokens=used.output_tokens,
@@ -308,8 +311,9 @@ class Completion:
     def ending(self, body: ChatCompletion) -> Iterator[bytes]:
         """Write what follows the text: citations, the usage if it is wanted, and the end."""
         told = body.model_dump()
-        annotations = told["choices"][0]["message"]["annotations"]
-        yield self.delta({"annotations": annotations}, "stop", knowlex=told["knowlex"])
+        choice = told["choices"][0]
+        annotations = {"annotations": choice["message"]["annotations"]}
+        yield self.delta(annotations, choice["finish_reason"], knowlex=told["knowlex"])
         if self.asked.stream_options is not None and self.asked.stream_options.include_usage:
             yield self.chunk([], usage=told["usage"])
         yield b"data: [DONE]\n\n"
@@ -344,8 +348,14 @@ class ChunkWriter(EventWriter):
         return b"data: %s\n\n" % plain_json_bytes(problem)
 
     def ending(self, asked: AskResult) -> Iterator[bytes]:
+        """Write the text's rest, and behind what did not hold the message that stands in its place."""
         body = self._completion.body(asked)
-        yield from self.rest(body.choices[0].message.content)
+        yield from self.rest("")
+        content = body.choices[0].message.content
+        if not self.wrote:
+            yield from self.token(content)
+        elif not asked.answer.answered:
+            yield from self.token(f"\n\n{content}")
         yield from self._completion.ending(body)
 
 

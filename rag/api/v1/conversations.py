@@ -8,6 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from pydantic import Field
 
 from documents.access import access_of
+from knowlex.base.errors import NotFound
+from knowlex.web.fields import is_storable
 from knowlex.web.openapi import answer, operation
 from knowlex.web.pagination import read_text_cursor, sign_text_cursor
 from knowlex.web.rate_limit import peer_address
@@ -100,6 +102,8 @@ def index(request: HttpRequest) -> HttpResponse:
 )
 def show(request: HttpRequest, conversation_id: str) -> HttpResponse:
     access = access_of(request)
+    if not is_storable(conversation_id):
+        raise NotFound("Conversation not found.")
     caller = identify_caller(access, peer_address(request))
     turns = conversations.read_conversation(conversation_id, access=access, caller=caller)
     return _private(ConversationTurns(id=conversation_id, turns=[_turn(turn) for turn in turns]))

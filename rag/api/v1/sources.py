@@ -104,7 +104,9 @@ class SourceChanges(InputShape):
 
 
 class RunRequest(InputShape):
-    model_config = ConfigDict(json_schema_extra={"example": {"dry_run": True}})
+    """What is misspelt is refused: a real run may delete what a dry one only counts."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"dry_run": True}})
 
     dry_run: Annotated[bool, Field(description="Count what a run would do, and change nothing.")] = False
     confirm_deletions: Annotated[

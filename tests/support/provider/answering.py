@@ -1,7 +1,9 @@
 """How every route answers: on record, by the rules, late where it has to be."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
@@ -40,9 +42,14 @@ class Answering:
                 whole = body_of(body, text)
                 if fault == "uncounted":
                     del whole["usage"]
+                if fault == "limited":
+                    whole = json.loads(json.dumps(whole).replace('"stop"', '"length"'))
                 return await reply(request, rule, whole)
             self._state.log.streams_now(request[CALL])
             lines = script(body, bodies.pieces(text or "", self._state.piece_chars))
+            if fault == "limited":
+                tail = [line.replace(b'"stop"', b'"length"') for line in lines.tail]
+                lines = replace(lines, tail=tail)
             pause_s, released = self._state.pause_s, self._state.released
             return await stream(request, rule, lines, pause_s=pause_s, released=released)
 

@@ -35,8 +35,9 @@ WHOLE_OR_NOT = {
     "streamed",
     "schema_ignored",
     "uncounted",
+    "limited",
 }  # a whole reply to who asked for a stream, and the other way round;
-# text to who asked for JSON; a whole reply that says nothing of its tokens.
+# text to who asked for JSON; a whole reply that says nothing of its tokens; one cut at its limit.
 ROW_FAULTS = {"fewer", "more", "reversed", "shuffled", "duplicate_index", "missing_index", "missing_data"}
 VECTOR_FAULTS = {"null_vector", "wrong_length", "mixed_length", "nan", "infinity", "zero", "equal"}
 SCORE_FAULTS = {"score_nan", "score_text", "score_missing", "index_beyond", "index_twice", "one_missing"}
