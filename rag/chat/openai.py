@@ -99,14 +99,14 @@ def _headers(api_key: str, base_url: str) -> dict[str, str]:
 def _message(event: ServerEvent) -> ReplyMessage:
     """Read one event of a stream."""
     if event.data.strip() == b"[DONE]":
-        return ReplyMessage(last=True, bare=True)
+        return ReplyMessage(last=True)
     said = json_reply(event.data)
     if event.name == "error" or said.get("error"):
         raise error_failure(said.get("error") or said)
     usage = _usage(said)
     choice = _choice(said)
     if choice is None:
-        return ReplyMessage(usage=usage, bare=True)
+        return ReplyMessage(usage=usage)
     delta = choice.get("delta") or choice.get("message") or {}
     if not isinstance(delta, dict):
         raise RetryableFailure(NO_ANSWER)

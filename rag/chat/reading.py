@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from knowlex.base.errors import SynthesisFailed
-from rag.chat.replies import NO_ANSWER, RetryableFailure, json_reply
+from rag.chat.replies import RetryableFailure, json_reply
 from rag.types.answer import Usage
 
 MAX_LINE_BYTES = 1024 * 1024
@@ -95,7 +95,7 @@ class EventSplitter:
 
 class ReplyMessage(NamedTuple):
     """What one message of a reply says. ended: the text is whole, or cut at the model's limit. last: nothing
-    follows. bare: it is no part of an answer, not even of an empty one.
+    follows.
     """
 
     text: str = ""
@@ -103,7 +103,6 @@ class ReplyMessage(NamedTuple):
     ended: bool = False
     last: bool = False
     cut: bool = False
-    bare: bool = False
 
 
 class MessageSplitter(Protocol):
@@ -135,7 +134,7 @@ class ReplyReader:
     """
 
     def __init__(self, tongue: ReplyFormat, *, streamed: bool) -> None:
-        self.ended = self.last = self.cut = self._answered = False
+        self.ended = self.last = self.cut = False
         self.usage: Usage | None = None
         self.failure: SynthesisFailed | None = None
         self._tongue, self._streamed = tongue, streamed
@@ -161,8 +160,6 @@ class ReplyReader:
         text = self._read(self._parts.finish())
         if not self.ended:
             raise RetryableFailure("The chat model's reply was cut off.")
-        if not self._answered:
-            raise RetryableFailure(NO_ANSWER)
         return text
 
     def _read_body(self, body: bytes) -> str:
@@ -196,6 +193,5 @@ class ReplyReader:
         self.ended = self.ended or told.ended or told.last
         self.last = self.last or told.last
         self.cut = self.cut or told.cut
-        self._answered = self._answered or not told.bare
         self.text_bytes += len(told.text.encode("utf-8", "surrogatepass"))
         return told.text
