@@ -12,10 +12,11 @@ MONTHS = read_words("months")
 STARTERS = read_words("sentence_starters")
 
 
-# After a full stop, the number of a note: "2003.[7]", "2003.<sup>7</sup>", "[<sup>7</sup>](#notes)"
+# After a full stop, the sign of a note: "2003.[7]", "2003.[^a]", "2003.<sup>7</sup>", "[<sup>7</sup>](#notes)"
 _NOTES = "|".join(
     (
         r"(?:\[\^?\d{1,3}(?:[,–-]\ ?\d{1,3})*+\]",
+        r"\[\^[^\[\]\s]{1,60}\]",
         r"<sup>[^<\n]{1,20}</sup>",
         r"\[<sup>[^<\n]{1,20}</sup>\]\([^()\s]{0,300}\))*+",
     )

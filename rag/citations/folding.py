@@ -25,10 +25,12 @@ LINE_TAG = (
     r"</?(?i:blockquote|br|center|details|div|h[1-6]|hr|li|ol|p|pre|summary|table|tbody|td|th|thead|tr|ul)"
     + _OF_TAG
 )
+# A tag of a template, the anchor of a heading, a note that has a name: "{% include a %}", "{#a}", "[^a]".
+PAGE_SIGN = r"(?:\{%[^{}\n]{0,200}%\}[ ]?|[ ]?\{\#[\w.:-]{1,100}\}|\[\^[^\[\]\s]{1,60}\](?!:))"
 _PIECE = re.compile(
     rf"""
       (?P<nothing>!?\[(?=[^\]\[]{{0,200}}{LINK_TARGET})|{LINK_TARGET}
-        |(?:[ ]?{INLINE_TAG})+(?=\s)|{INLINE_TAG}
+        |{PAGE_SIGN}|(?:[ ]?{INLINE_TAG})+(?=\s)|{INLINE_TAG}
         |[ ]?\[\d{{1,4}}(?:[ ]?[,;–-][ ]?\d{{1,4}}){{0,9}}\](?!\()
         |(?<={_LETTER})[-‐‑\xad¬](?:[ \t]*\n\s*)?(?={_LETTER})
         |[*`|#\xad\u200b-\u200f\u2060\ufeff]|(?<!\w)_|_(?!\w))

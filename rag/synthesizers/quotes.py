@@ -7,7 +7,7 @@ from itertools import zip_longest
 from documents.text.sentences import without_note
 from documents.text.tables import CELLS, describe_title, split_row
 from documents.types import TableHead
-from rag.citations.folding import INLINE_TAG, LINE_TAG, LINK_TARGET
+from rag.citations.folding import INLINE_TAG, LINE_TAG, LINK_TARGET, PAGE_SIGN
 from rag.citations.markers import CODE, squares
 from rag.extracting.units import AnswerCandidate
 from rag.types.context import Block, Context
@@ -20,6 +20,7 @@ _STOPS = re.compile(r"[.!?。！？]+$")
 _FENCE = re.compile(r"^(?:```|~~~)\S*\s+|\s+(?:```|~~~)$")  # of a program
 _LINK = re.compile(rf"!?\[([^\]\[]{{0,200}}){LINK_TARGET}")  # says nothing outside its document
 _ZERO = re.compile(r"(?<![\d.])0")
+_PAGE_SIGN = re.compile(PAGE_SIGN)
 _LINE_TAG, _INLINE_TAG = re.compile(LINE_TAG), re.compile(INLINE_TAG)
 _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—]|/s/)\s+")  # of a heading, a list item or who signed
 _NUMBER = re.compile(r"(?:\(?\d{1,2}(?:\.\d{1,2}){0,3}[.)]|\(?[a-z]\))\s+(?=[^\W\d_]|[\"“])")  # of one
@@ -107,11 +108,13 @@ def title_of(block: Block) -> str:
 
 
 def without_markup(text: str) -> str:
-    """Return a text in Markdown without the addresses of its links and the tags of HTML, but for code."""
+    """Return a text in Markdown without the addresses of its links, tags of HTML or of a
+    template, anchors and named notes, but for code.
+    """
     parts = CODE.split(text) if "`" in text else [text]
     return "".join(part if n % 2 else _without_tags(part) for n, part in enumerate(parts))
 
 
 def _without_tags(text: str) -> str:
-    text = _LINK.sub(r"\1", text)
+    text = _PAGE_SIGN.sub("", _LINK.sub(r"\1", text))
     return _INLINE_TAG.sub("", _LINE_TAG.sub(" ", text)) if "<" in text else text

@@ -59,6 +59,7 @@ def test_one_sentence_stays_whole(text: str) -> None:
         ("Wait... What?!", ["Wait...", "What?!"]),
         ("It began in 2003.[7][8] It grew.", ["It began in 2003.[7][8]", "It grew."]),
         ("It was new.[^2] It grew.", ["It was new.[^2]", "It grew."]),
+        ("It was new.[^only] It grew.", ["It was new.[^only]", "It grew."]),
         ("It is “new.”[<sup>7</sup>](#n7) It grew.", ["It is “new.”[<sup>7</sup>](#n7)", "It grew."]),
         ("It was known.12 Others deny it.", ["It was known.12", "Others deny it."]),
         ("He says so (Holm, 1999).3,4 Others deny it.", ["He says so (Holm, 1999).3,4", "Others deny it."]),

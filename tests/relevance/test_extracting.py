@@ -262,6 +262,12 @@ def test_a_link_is_said_by_its_words_and_cited_word_for_word() -> None:
             "`[lamp](https://a",
         ),
         (
+            "Which lamp is new?",
+            '{% set a = "b" %} The blue lamp is new.[^new] It hangs.',
+            "The blue lamp is new [1]",
+        ),
+        ("Who is the blue lamp?", "### Lamp {#blue-lamp}\n\nThe blue lamp is Ida.", "The blue lamp is Ida"),
+        (
             "Which lamp burns oil?",
             "The lamp [3] [4] burns oil ([5]), see max().",
             "The lamp burns oil, see max() [1].",
