@@ -12,7 +12,7 @@ MONTHS = read_words("months")
 STARTERS = read_words("sentence_starters")
 
 
-# After a full stop, the sign of a note: "2003.[7]", "2003.[^a]", "2003.<sup>7</sup>", "[<sup>7</sup>](#notes)"
+# After a full stop, the sign of a note: "2003.[7]", ".[^a]", ".<sup>7</sup>", "[<sup>7</sup>](#notes)"
 _NOTES = "|".join(
     (
         r"(?:\[\^?\d{1,3}(?:[,–-]\ ?\d{1,3})*+\]",
