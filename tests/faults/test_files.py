@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from knowlex.runtime.disk import has_room
 from tests.edges.test_health import becomes
 from tests.support import mounts
 from tests.support.api import ask, assert_problem, embed, ingest, upload
@@ -49,6 +50,8 @@ def test_f44_a_full_disk_refuses_uploads_keeps_nothing_and_is_told(server: Stack
         assert becomes(client, files="full", status="degraded")[0] == 200
         assert_problem(upload(client, facts_pdf(10, first=50)), 507, "INSUFFICIENT_STORAGE")
         assert ask(client, question(1)).status_code == 200
+        assert not has_room(disk)  # by which `up` waits, and does not give up
+    assert has_room(disk)
     assert_documents_whole(server)
     becomes(client, files="writable", status="healthy")
     ingest(client, facts_pdf(10, first=50))

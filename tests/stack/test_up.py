@@ -16,6 +16,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from knowlex.embedded import data_folder
 from knowlex.embedded.keeping import PAUSES_S
 from tests.provider import Provider
 from tests.stack.up import Up, all_gone, documents, environment, manage
@@ -99,6 +100,16 @@ def test_it_says_who_answers_and_what_a_chat_model_would_take(up: Up) -> None:
         "Answers: extractive, word for word from your documents. For answers in a chat model's "
     )
     assert "KNOWLEX_SYNTHESIZER=ollama (with Ollama running) or OPENAI_API_KEY" in line
+
+
+def test_a_disk_that_fills_up_kills_no_web_server(up: Up) -> None:
+    """Which writing to a mapped file does for which there is no block."""
+    mapped = [
+        mapping.path for name, part in up.parts().items() if "web" in name for mapping in part.memory_maps()
+    ]
+
+    assert any(path.endswith("/counter_0.db") for path in mapped)
+    assert not any(Path(path).is_relative_to(up.data_dir) for path in mapped)
 
 
 def test_a_second_up_is_refused_and_told_by_which_process(up: Up) -> None:
@@ -191,8 +202,10 @@ def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(
         " It cannot be reached: start Ollama (`ollama serve`), or set OLLAMA_HOST."
     )
     family = second.family()
+    assert data_folder.counts_dir(used).exists()
     assert second.end(signal.SIGINT) == 0
     assert all_gone(family)
+    assert not data_folder.counts_dir(used).exists()
 
 
 def test_a_part_that_dies_again_and_again_ends_everything_and_is_named(used: Path) -> None:
