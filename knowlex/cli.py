@@ -3,9 +3,10 @@
 import os
 import sys
 from argparse import ArgumentParser
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from knowlex.embedded.data_folder import (
     StackError,
@@ -94,6 +95,7 @@ def main(argv: list[str]) -> None:
             _set_variables_from_options(argv[2:])
         else:
             _choose_data_dir(argv[1])
+        _refuse_root_beside_owner(argv)
         _refuse_half_restored(argv[1])
         with _open_database(argv):
             _execute(argv)
@@ -178,6 +180,22 @@ def _open_database(argv: list[str]) -> AbstractContextManager[None]:
         _require_data(settings.DATA_DIR)
     alone = argv[1] == "restore"
     return embedded_database(settings.DATA_DIR, command=f"manage.py {argv[1]}", alone=alone)
+
+
+def _refuse_root_beside_owner(argv: list[str]) -> None:
+    """Refuse root a folder from which another account serves, who could not write to what root leaves there.
+
+    What root makes on some network drives belongs to another account, too, and so does all that is there.
+    """
+    if argv[1] == "build_model" or not (argv[1] in OUR_COMMANDS or needs_database(argv)) or os.geteuid() != 0:
+        return
+    from knowlex.values import account_name
+
+    folder = PROJECT_DIR / Path(os.environ.get("KNOWLEX_DATA_DIR", "").strip() or ".knowlex").expanduser()
+    with suppress(OSError), TemporaryFile(dir=folder) as made:
+        owner = (folder / "instance.lock").stat().st_uid
+        if owner != 0 and os.fstat(made.fileno()).st_uid == 0:
+            raise StackError(f"{folder} belongs to another account: use `sudo -u {account_name(owner)} …`.")
 
 
 def _refuse_half_restored(command: str) -> None:

@@ -1,5 +1,6 @@
 """Commands on a data folder where nothing runs: the database is there for them, and gone afterwards."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -72,6 +73,19 @@ def test_a_mistyped_command_is_told_and_makes_no_database(tmp_path: Path) -> Non
     assert told.returncode == 1
     assert "Did you mean up?" in told.stderr
     assert not data_folder.postgres_dir(tmp_path).exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may write anywhere")
+def test_root_is_refused_a_folder_from_which_another_account_serves(tmp_path: Path) -> None:
+    lock = tmp_path / "instance.lock"
+    lock.touch()
+    os.chown(lock, 4_000_000, 4_000_000)
+
+    told = manage("list_api_keys", KNOWLEX_DATA_DIR=str(tmp_path))
+
+    assert told.returncode == 1
+    said = f"knowlex: {tmp_path} belongs to another account: use `sudo -u '#4000000' …`.\n"
+    assert (told.stderr, [*tmp_path.iterdir()]) == (said, [lock])
 
 
 def test_help_of_a_command_names_the_option_that_all_have() -> None:
