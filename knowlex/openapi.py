@@ -13,6 +13,7 @@ from django.utils.html import format_html
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
+from knowlex import __version__
 from knowlex.web.faces import face_of
 from knowlex.web.openapi import (
     FAILURES,
@@ -29,7 +30,7 @@ from knowlex.web.shapes import ID_SCHEMA
 
 INFO = {
     "title": "Knowlex",
-    "version": "0.1.0",
+    "version": __version__,
     "description": "A self-hosted knowledge base that answers questions with citations that can be trusted.",
 }
 TAGS = {

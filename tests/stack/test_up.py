@@ -4,6 +4,7 @@ import asyncio
 import re
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -131,6 +132,18 @@ def test_a_command_finds_the_running_database(up: Up) -> None:
 
     assert told.stdout.split() == ["default"], told.stderr
     assert httpx.get(f"{up.ready()}/health").json()["database"] == "connected"
+
+
+def test_a_password_is_asked_for_at_a_terminal_only(up: Up) -> None:
+    told = subprocess.run(
+        [sys.executable, "manage.py", "changepassword", "admin"], cwd=PROJECT,
+        env=environment(KNOWLEX_DATA_DIR=str(up.data_dir)), stdin=subprocess.DEVNULL, capture_output=True,
+        start_new_session=True, text=True, timeout=60,
+    )  # fmt: skip
+
+    assert told.returncode == 1
+    assert told.stderr.endswith("knowlex: This command asks something: it needs a terminal.\n")
+    assert "Traceback" not in told.stderr
 
 
 def test_doctor_finds_every_part_at_work_wherever_it_was_told_to_serve(up: Up) -> None:
