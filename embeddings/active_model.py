@@ -102,21 +102,32 @@ class ActiveModel:
 
 
 def ensure_model_matches() -> None:
-    """Check at the start of `up` and of a worker; settings that name no model follow the active one.
+    """Check at the start of `up` and of a worker, and make the configured model active where it is to be.
+
+    Raises what `agreed_model` does.
+    """
+    configured = configured_model()
+    if is_same_model(agreed_model(configured), configured):
+        with_retries(_take_configured)
+
+
+def agreed_model(configured: ModelSpec) -> ModelSpec:
+    """Return the model that is searched, or will be; settings that name no model follow the active one.
 
     Raises ImproperlyConfigured, saying what to type, if they name another one than the active one that has
     vectors, or if the active one cannot be used here.
     """
     active = with_retries(EmbeddingModel.objects.active().first)
-    if active is None or is_same_model(active.spec, configured_model()):
-        with_retries(_take_configured)
-    elif not with_retries(active.embeddings.exists):
-        if settings.EMBEDDER_CHOSEN or not _is_usable(active.spec):
-            with_retries(_take_configured)
-    elif settings.EMBEDDER_CHOSEN:
-        raise ImproperlyConfigured(explain_mismatch(active.spec, configured_model()))
-    else:
-        _check_usable(active.spec)
+    if active is None:
+        return configured
+    if is_same_model(active.spec, configured):
+        return active.spec
+    if not with_retries(active.embeddings.exists):
+        return configured if settings.EMBEDDER_CHOSEN or not _is_usable(active.spec) else active.spec
+    if settings.EMBEDDER_CHOSEN:
+        raise ImproperlyConfigured(explain_mismatch(active.spec, configured))
+    _check_usable(active.spec)
+    return active.spec
 
 
 def describe_former_model() -> str:

@@ -1,12 +1,15 @@
 """What `manage.py` does around Django: help, the data folder, and the embedded database for commands."""
 
 import os
+import signal
 import sys
 from argparse import ArgumentParser
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryFile
 
+from knowlex import __version__
 from knowlex.embedded.data_folder import (
     StackError,
     postgres_dir,
@@ -84,16 +87,30 @@ AFTER_BROKEN_RESTORE = {"restore", "build_model", "doctor"}
 
 
 def main(argv: list[str]) -> None:
-    """Run the command in `argv`. What a user can put right ends with a message, not with a traceback."""
+    """Run the command in `argv`; where nobody reads on, as with `head`, end as the shell's commands do."""
+    try:
+        try:
+            _run(argv)
+        finally:
+            print(end="", flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is written at the exit
+        sys.exit(128 + signal.SIGPIPE)
+
+
+def _run(argv: list[str]) -> None:
+    """What a user can put right ends with a message, not with a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "knowlex.settings")
     if _print_help(argv):
         return
     try:
         argv = _read_data_dir(argv)
+        _require_backup(argv)
         if argv[1] == "up":
             _set_variables_from_options(argv[2:])
-        else:
+        elif not HELP & set(argv[2:]):
             _choose_data_dir(argv[1])
+        _refuse_root_beside_owner(argv)
         _refuse_half_restored(argv[1])
         with _open_database(argv):
             _execute(argv)
@@ -114,21 +131,31 @@ def needs_database(argv: list[str]) -> bool:
 
 
 def _print_help(argv: list[str]) -> bool:
-    """Answer what asks for help with our commands, without loading the project, which takes seconds."""
+    """Answer what asks for help with our commands, or for the version, without loading the project, which
+    takes seconds.
+    """
     words = argv[1:]
+    if words in (["version"], ["--version"]):
+        print(f"Knowlex {__version__}")
+        return True
     if not words or words in ([name] for name in HELP):
         print(describe_commands())
         return True
     name = words[1] if words[0] == "help" and len(words) > 1 else words[0]
     if OUR_COMMANDS.get(name) in (None, OF_DJANGO) or not HELP & set(words):
         return False
-    module = import_module(f"{OUR_COMMANDS[name]}.management.commands.{name}")
-    parser = module.Command().create_parser("manage.py", name)
+    parser = _parser_of(name)
     if name != "up":
         parser.add_argument("--data-dir", help="data folder (that of the running server, else .knowlex)")
     rest = [word for word in words if word not in {"help", name}] or ["--help"]
     parser.parse_args(rest)  # ends the process
     return True
+
+
+def _parser_of(name: str) -> ArgumentParser:
+    module = import_module(f"{OUR_COMMANDS[name]}.management.commands.{name}")
+    parser: ArgumentParser = module.Command().create_parser("manage.py", name)
+    return parser
 
 
 def describe_commands() -> str:
@@ -149,6 +176,8 @@ def _explain_failure(exc: Exception) -> str | None:
         return str(exc)
     if isinstance(exc, OperationalError):
         return f"The database (DATABASE_URL, else the embedded one) failed: {str(exc).strip()}"
+    if type(exc) is EOFError and not sys.stdin.isatty():
+        return "This command asks something: it needs a terminal."
     cause = exc.__cause__ if isinstance(exc, ProgrammingError) else exc
     if isinstance(cause, UndefinedTable | UndefinedColumn):
         first = str(exc).partition("\n")[0]
@@ -178,6 +207,30 @@ def _open_database(argv: list[str]) -> AbstractContextManager[None]:
         _require_data(settings.DATA_DIR)
     alone = argv[1] == "restore"
     return embedded_database(settings.DATA_DIR, command=f"manage.py {argv[1]}", alone=alone)
+
+
+def _require_backup(argv: list[str]) -> None:
+    """Refuse what is no backup before a database is made for it."""
+    if argv[1] == "restore":
+        folder = Path(_parser_of("restore").parse_args(argv[2:]).folder).absolute()
+        if not (folder / "backup.json").is_file():
+            raise StackError(f"{folder} is no whole backup: it has no backup.json.")
+
+
+def _refuse_root_beside_owner(argv: list[str]) -> None:
+    """Refuse root a folder from which another account serves, who could not write to what root leaves there.
+
+    What root makes on some network drives belongs to another account, too, and so does all that is there.
+    """
+    if argv[1] == "build_model" or not (argv[1] in OUR_COMMANDS or needs_database(argv)) or os.geteuid() != 0:
+        return
+    from knowlex.values import account_name
+
+    folder = PROJECT_DIR / Path(os.environ.get("KNOWLEX_DATA_DIR", "").strip() or ".knowlex").expanduser()
+    with suppress(OSError), TemporaryFile(dir=folder) as made:
+        owner = (folder / "instance.lock").stat().st_uid
+        if owner != 0 and os.fstat(made.fileno()).st_uid == 0:
+            raise StackError(f"{folder} belongs to another account: use `sudo -u {account_name(owner)} …`.")
 
 
 def _refuse_half_restored(command: str) -> None:

@@ -52,7 +52,7 @@ class Environment(BaseSettings):
     knowlex_secret_key: str = ""
     knowlex_host: Annotated[str, AfterValidator(values.host)] = "127.0.0.1"
     knowlex_port: Annotated[int, Field(ge=0, le=65535)] = 8080
-    knowlex_allowed_hosts: str = ""
+    knowlex_allowed_hosts: Annotated[str, AfterValidator(values.host_names)] = ""
     knowlex_public_url: WebUrl = ""
 
     knowlex_embedder: Literal["local", "openai", "ollama"] | None = None

@@ -416,6 +416,7 @@ WORKERS = ENV.workers
 # By `up`, of those that share a port: the number of this one, "" for one that is alone; how many they are.
 WEB_PROCESSES = ENV.web_processes
 WEB_PROCESS = os.environ.get("KNOWLEX_WEB_PROCESS", "")
+COUNTS_DIR = data_folder.counts_dir(DATA_DIR)
 SHARING_PROCESSES = WEB_PROCESSES if WEB_PROCESS else 1
 
 CELERY_BROKER_URL = broker_url(REDIS_URL)

@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import pwd
 import re
 import socket
 from pathlib import Path
@@ -134,8 +135,18 @@ def onnx_folder(value: str) -> str:
 def writable_folder(value: Path) -> Path:
     value = folder(value)
     if value.exists() and not os.access(value, os.W_OK | os.X_OK):
-        raise ValueError(f"{value} cannot be written to")
+        owner = value.stat().st_uid
+        whose = "" if owner == os.geteuid() else f": it belongs to {account_name(owner)}; run as that account"
+        raise ValueError(f"{value} cannot be written to{whose}")
     return value
+
+
+def account_name(uid: int) -> str:
+    """Return how sudo names the account: one without a name by its number."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"'#{uid}'"
 
 
 def folder(value: Path) -> Path:
@@ -166,6 +177,13 @@ def host(value: str) -> str:
     except ValueError:
         if not value or any(sign in value for sign in ":/@ "):
             raise ValueError("must be an address or a host's name, without a port") from None
+    return value
+
+
+def host_names(value: str) -> str:
+    """Names as a Host header has them, with commas between."""
+    if "/" in value:
+        raise ValueError("must be host names, with commas between, not addresses such as https://host")
     return value
 
 

@@ -8,8 +8,8 @@
 Not in it: pictures of pages, the queue and the cache, which are made again, and models. While it is made, no
 file is removed (documents.library.storage), so that every row has its file.
 
-Restoring is one transaction: a restore that breaks off leaves the database as it was, and the file
-`restore_unfinished`, by which every command but `restore` refuses the data folder.
+Restoring is one transaction: a restore that fails leaves the database as it was. One that is killed leaves
+the file `restore_unfinished`, too, by which every command but `restore` refuses the data folder.
 """
 
 import json
@@ -31,6 +31,7 @@ from django.utils import timezone
 
 from documents.library import storage
 from embeddings.indexing.kinds import PREFIX
+from knowlex.base.errors import KnowlexError
 from knowlex.db.threads import execute
 from knowlex.embedded.data_folder import SECRET_KEY_FILE, StackError, unfinished_restore
 from knowlex.embedded.programs import LOCK_TIMEOUT_MS, DatabasePrograms, finish
@@ -45,21 +46,21 @@ _FILES_OF_ROWS = """
 """
 # Whatever is of an extension stays: who restores may not be the one who may create it.
 _CLEAR = """
-DO $$ DECLARE statement text; BEGIN
-    FOR statement IN
-        SELECT format('DROP %s IF EXISTS %s CASCADE',
-            CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.oid::regclass)
-        FROM pg_class c
-        WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'v', 'S')
-          AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
-                          AND d.deptype IN ('e', 'a', 'i'))
-    LOOP EXECUTE statement; END LOOP;
-    FOR statement IN
-        SELECT format('DROP ROUTINE IF EXISTS %s CASCADE', p.oid::regprocedure)
-        FROM pg_proc p WHERE p.pronamespace = current_schema()::regnamespace
-          AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-                          AND d.deptype = 'e')
-    LOOP EXECUTE statement; END LOOP;
+DO $$ DECLARE statements text[]; statement text; BEGIN
+    -- Named before the first is dropped: what has gone with another one has no name any more.
+    SELECT array_agg(format('DROP %s IF EXISTS %s CASCADE',
+        CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.oid::regclass))
+    INTO statements FROM pg_class c
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'v', 'S')
+      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+                      AND d.deptype IN ('e', 'a', 'i'));
+    FOREACH statement IN ARRAY coalesce(statements, '{}') LOOP EXECUTE statement; END LOOP;
+    SELECT array_agg(format('DROP ROUTINE IF EXISTS %s CASCADE', p.oid::regprocedure))
+    INTO statements FROM pg_proc p
+    WHERE p.pronamespace = current_schema()::regnamespace
+      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+                      AND d.deptype = 'e');
+    FOREACH statement IN ARRAY coalesce(statements, '{}') LOOP EXECUTE statement; END LOOP;
 END $$;
 """
 _COUNT_TABLES = """
@@ -183,14 +184,20 @@ def restore(source: Path, *, replace: bool, say: Callable[[str], None]) -> None:
     _refuse_to_lose(replace=replace)
     settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
     marker = unfinished_restore(settings.DATA_DIR)
+    was_whole = not marker.exists()
     marker.write_text(
         f"A restore of {source} began here at {timezone.now():%Y-%m-%d %H:%M} UTC and has not ended."
     )
     say(f"Restoring the backup of {manifest['created_at'][:16]}: {manifest['files']} files")
-    _restore_files(source / FILES)
-    say("and the database")
-    connection.close()
-    _restore_database(source / DUMP, programs)
+    try:
+        _restore_files(source / FILES)
+        say("and the database")
+        connection.close()
+        _restore_database(source / DUMP, programs)
+    except (StackError, KnowlexError, OSError):  # nothing is committed; the files belong to no row
+        if was_whole:
+            marker.unlink()
+        raise
     if (source / SECRET_KEY_FILE).exists():
         _copy_private(source / SECRET_KEY_FILE, settings.DATA_DIR / SECRET_KEY_FILE)
     os.sync()

@@ -12,9 +12,14 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError, connection
 
+from embeddings.active_model import agreed_model
+from embeddings.registry import configured_model, connection_options, server_name
+from embeddings.types import ModelSpec
+from knowlex.base.errors import DatabaseUnavailable
 from knowlex.embedded.report import TIMEOUT_S, Finding, without_password
-from knowlex.environment import LOCAL_MODELS, SERVED_LANGUAGES
+from knowlex.environment import SERVED_LANGUAGES
 from knowlex.net.json_client import JsonWire, Reply, Unreachable
 from knowlex.net.ollama import base_url, full_name, not_pulled
 from rag.trial import PASSAGE, QUESTION, trial
@@ -144,17 +149,34 @@ def _describe_unreachable(model: ServedModel) -> str:
 
 
 def check_embedder() -> Finding:
-    """Look for the server of the embedding model, if it has one; nothing is embedded."""
-    name = settings.ENV.embedder
-    model = ServedModel.of(settings.EMBEDDERS[name]["options"], "KNOWLEX_EMBEDDING_MODEL")
+    """Look for the server of the model that is searched, if it has one; nothing is embedded."""
+    try:
+        spec = _agreed_model()
+    except ImproperlyConfigured as exc:
+        return Finding("embedder", settings.ENV.embedder, False, str(exc))
+    options = connection_options(spec) | {"model_name": server_name(spec)}
+    model = ServedModel.of(options, "KNOWLEX_EMBEDDING_MODEL")
     if model is None:
-        local = settings.ENV.knowlex_embedding_model or LOCAL_MODELS[0]
-        languages = ", ".join(SERVED_LANGUAGES.get(local, {}).values()) or "languages that nobody measured"
-        return Finding("embedder", name, True, f"{local} in this process, for {languages}")
+        languages = ", ".join(SERVED_LANGUAGES.get(spec.name, {}).values())
+        says = f"{spec.name} in this process, for {languages or 'languages that nobody measured'}"
+        return Finding("embedder", spec.provider, True, says)
     state = asyncio.run(inspect_model(model, within_s=TIMEOUT_S))
     if model.provider == "openai" and state.is_listed is False:  # a list need not be complete
         return Finding("embedder", str(model), None, state.problem)
     return Finding("embedder", str(model), not state.problem, state.problem or "answers")
+
+
+def _agreed_model() -> ModelSpec:
+    """Return the settings' model where the database does not answer, or has no tables yet.
+
+    Raises ImproperlyConfigured: `up` refuses the settings.
+    """
+    configured = configured_model()
+    try:
+        connection.ensure_connection()
+        return agreed_model(configured)
+    except (DatabaseError, DatabaseUnavailable):
+        return configured
 
 
 def check_chat_model() -> Iterator[Finding]:

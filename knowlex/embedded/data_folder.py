@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import secrets
+import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -135,8 +136,22 @@ def socket_dir(data_dir: Path, service: str) -> Path:
     longest = os.fsencode(inside / POSTGRES_SOCKET)
     if len(longest) <= MAX_SOCKET_PATH and PLAIN_PATH.fullmatch(str(inside)):
         return inside
+    return Path("/tmp") / _outside_name(data_dir, service)  # noqa: S108 (its owner is checked before use)
+
+
+def counts_dir(data_dir: Path) -> Path:
+    """Return where web processes share their counts: in memory, or at least not among the documents.
+
+    The files are mapped, and a process that writes to mapped memory is killed where the disk is full.
+    """
+    memory = Path("/dev/shm")  # noqa: S108 (its owner is checked before use)
+    usable = os.access(memory, os.W_OK | os.X_OK)
+    return (memory if usable else Path(tempfile.gettempdir())) / _outside_name(data_dir, "counts")
+
+
+def _outside_name(data_dir: Path, what: str) -> str:
     digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:16]
-    return Path("/tmp") / f"knowlex-{digest}-{service}"  # noqa: S108 (its owner is checked before use)
+    return f"knowlex-{digest}-{what}"
 
 
 def valkey_socket(data_dir: Path) -> Path:

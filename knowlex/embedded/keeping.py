@@ -69,6 +69,7 @@ class KeptPart:
     """The state machine: `starting` → `running` → (it ends) → `waiting` → `starting` …; `look` takes a step.
 
     A part that ends before it ever served is not started again: what is wrong then is to be told at once.
+    Nor is one that ends again and again, unless the disk is full, which somebody will see to.
 
     key: its name in /health and /metrics. start: starts `part`; is_ready: whether it serves.
     """
@@ -80,11 +81,13 @@ class KeptPart:
         *,
         start: Callable[[], None],
         is_ready: Callable[[], bool],
+        is_disk_full: Callable[[], bool],
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.key, self.part = key, part
-        self._start_part, self._is_ready, self._say, self._clock = start, is_ready, say, clock
+        self._start_part, self._is_ready, self._is_disk_full = start, is_ready, is_disk_full
+        self._say, self._clock = say, clock
         self._state: Literal["starting", "running", "waiting"] = "waiting"
         self._due, self._ready_at, self._ended_at = clock(), 0.0, 0.0
         self._has_served, self._quick_deaths, self._restarts = False, 0, 0
@@ -137,13 +140,15 @@ class KeptPart:
             self._ended_at = now
             if now - self._ready_at >= QUICK_S:
                 self._quick_deaths = 0
-        if not self._has_served or self._quick_deaths == len(PAUSES_S):
+        is_one_too_many = self._quick_deaths == len(PAUSES_S)
+        if not self._has_served or (is_one_too_many and not self._is_disk_full()):
             raise StackError(self._describe_giving_up(how))
-        pause = PAUSES_S[self._quick_deaths]
-        self._quick_deaths += 1
+        self._quick_deaths += not is_one_too_many
+        pause = PAUSES_S[self._quick_deaths - 1]
         self._last_end, self._last_end_at = how, utc_timestamp()
         self._say(
-            f"{self._last_end_at} {self.part.name} {how}. It is started again "
+            f"{self._last_end_at} {self.part.name} {how}. "
+            f"{'The disk is full. ' * is_one_too_many}It is started again "
             f"{f'in {pause:g} s' if pause else 'now'}; its log: {self.part.log}"
         )
         self.part.stop(at_once=True)  # what it left of its group

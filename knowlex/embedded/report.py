@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any, LiteralString
 from urllib.parse import urlsplit
 
 import psycopg
@@ -29,6 +30,12 @@ _FILES = {
     "missing": "There is no such bucket.",
     "refused": "The key is not accepted, or the bucket is another Knowlex's (docs/scaling.md).",
 }
+_FOLDER = {
+    "full": "There is no room for the largest upload.",
+    "read_only": "It cannot be written to.",
+    "missing": "It is not there, or holds none of the files on record.",
+}
+_WELL = {"connected", "loaded", "not_configured", "accepted", "writable", "left"}  # of what /health says
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "::1": "[::1]"}  # noqa: S104 (asked, not bound)
 FAILURES = (OSError, psycopg.Error, redis.RedisError, OperationalError, Unreachable)
 IN_POSTGRES = {"pgvector": "in the database", "memory": "in each process's memory"}
@@ -48,6 +55,10 @@ class Finding:
     configured: str
     ok: bool | None
     says: str
+
+
+class Unwell(Exception):
+    """The part answers, and says what is wrong."""
 
 
 def check_parts(app: Celery) -> Iterator[Finding]:
@@ -116,13 +127,18 @@ async def _ping_store() -> None:
 
 
 def _store_row() -> StoreRow | None:
-    """Return None where the database cannot tell, or has no tables yet."""
+    rows = _fetch(STORE_STATE)
+    return rows[0] if rows else None
+
+
+def _fetch(statement: LiteralString) -> list[Any]:
+    """Return no rows where the database cannot tell, or has no tables yet."""
     with (
         suppress(psycopg.Error),
         psycopg.connect(settings.DATABASE_URL, connect_timeout=TIMEOUT_S) as connection,
     ):
-        return connection.execute(STORE_STATE).fetchone()
-    return None
+        return connection.execute(statement).fetchall()
+    return []
 
 
 def _check_service(part: str, url: str, external: str, check: Callable[[], str]) -> Finding:
@@ -132,6 +148,8 @@ def _check_service(part: str, url: str, external: str, check: Callable[[], str])
 def _check(part: str, configured: str, check: Callable[[], str], *, must_run: bool) -> Finding:
     try:
         return Finding(part, configured, True, check())
+    except Unwell as exc:
+        return Finding(part, configured, False, str(exc))
     except FAILURES as exc:
         if not must_run:
             return Finding(part, configured, None, "not running")
@@ -146,9 +164,15 @@ def _check_database(url: str) -> str:
 
 
 def check_files() -> Iterator[tuple[str, bool, str]]:
-    """Yield what a store of files outside this machine is, whether it can be written to, and what to say."""
+    """Yield where files are stored, whether they can be written there, and what to say; nothing of a folder
+    that a server makes when it starts.
+    """
     store = storage.file_store()
     if not store.is_service:
+        latest = [name for (name,) in _fetch(storage.LATEST_FILES)]
+        state = storage.check_files(latest)
+        if latest or state != "missing":
+            yield store.place, state == "writable", _FOLDER.get(state, _FILES[state])
         return
     try:
         state = store.check()
@@ -181,7 +205,22 @@ async def _check_web(address: str) -> str:
         reply = await wire.send("GET", "/health", timeout_s=TIMEOUT_S)
     finally:
         await wire.aclose()
-    return f"answers {reply.status}"
+    said = f"answers {reply.status}"
+    if isinstance(reply.body, dict) and reply.body.get("status") in ("degraded", "unhealthy"):
+        raise Unwell(f"{said}, {reply.body['status']}: {', '.join(_list_unwell(reply.body))}")
+    return said
+
+
+def _list_unwell(health: dict[str, Any]) -> Iterator[str]:
+    """Yield the parts that /health finds amiss, each with its state."""
+    for name, state in health.items():
+        if isinstance(state, str) and state not in _WELL and name not in ("status", "timestamp"):
+            yield f"{name} {state}"
+    if not health.get("workers"):
+        yield "no workers"
+    for name, part in health.get("parts", {}).items():
+        if part["state"] != "running":
+            yield f"{name} {part['state']}"
 
 
 def _web_address() -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO
 
 import psycopg
 import redis
@@ -321,7 +322,7 @@ def embedded_database(data_dir: Path, *, command: str, alone: bool = False) -> I
     if alone:
         own.acquire()
     lock = own if alone else _own_or_join(postgres, own)
-    with (data_dir / "users.lock").open("a") as users:
+    with open_users_lock(data_dir) as users:
         fcntl.flock(users, fcntl.LOCK_SH)
         try:
             if lock is not None:
@@ -333,6 +334,15 @@ def embedded_database(data_dir: Path, *, command: str, alone: bool = False) -> I
                 fcntl.flock(users, fcntl.LOCK_EX)  # commands that joined meanwhile finish first
                 postgres.part.stop()
                 lock.release()
+
+
+def open_users_lock(data_dir: Path) -> IO[str]:
+    """Open the file that all who use the database lock; to read where another account made it."""
+    path = data_dir / "users.lock"
+    try:
+        return path.open("a")  # NFS locks only what is open for writing
+    except PermissionError:
+        return path.open()
 
 
 def _own_or_join(postgres: EmbeddedPostgres, lock: FolderLock) -> FolderLock | None:

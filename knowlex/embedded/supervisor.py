@@ -2,6 +2,7 @@
 
 import logging
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -18,6 +19,7 @@ from knowlex.embedded.keeping import KeptPart, wait_until_ready
 from knowlex.embedded.processes import Part
 from knowlex.embedded.services import EmbeddedPostgres, EmbeddedValkey
 from knowlex.runtime import parts
+from knowlex.runtime.disk import has_room
 from knowlex.serve import GRACE_S, bind_socket
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
@@ -144,6 +146,7 @@ class Stack:
             "KNOWLEX_WORKERS": str(self.workers),
             "KNOWLEX_WEB_PROCESSES": str(self.web_processes),
         }
+        processes.private_folder(data_folder.counts_dir(self.data_dir), None)
         webs = [self._make_web(env, listener, number) for number in range(self.web_processes)]
         self._users = [self._make_worker(env), *webs]
         self._wait_for(self._users)
@@ -193,7 +196,14 @@ class Stack:
     def _kept(
         self, key: str, part: Part, start: Callable[[], None], is_ready: Callable[[], bool]
     ) -> KeptPart:
-        return KeptPart(key, part, start=start, is_ready=is_ready, say=self.say)
+        return KeptPart(
+            key,
+            part,
+            start=start,
+            is_ready=is_ready,
+            is_disk_full=lambda: not has_room(self.data_dir),
+            say=self.say,
+        )
 
     def _wait_for(self, kept: list[KeptPart]) -> None:
         """Start them at once, and wait until all serve. What was started before is kept running meanwhile."""
@@ -239,3 +249,4 @@ class Stack:
             kept.part.stop()
         with suppress(OSError):
             parts.states_file(self.data_dir).unlink(missing_ok=True)
+        shutil.rmtree(data_folder.counts_dir(self.data_dir), ignore_errors=True)

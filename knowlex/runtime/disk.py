@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import logging
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,6 +13,7 @@ from knowlex.base.errors import StorageUnavailable
 log = logging.getLogger(__name__)
 
 NO_ROOM = "There is no room left to store the file."
+ROOM = 16 * 2**20  # what PostgreSQL takes at a time for its write-ahead log
 _MESSAGES = {errno.ENOSPC: NO_ROOM, errno.EDQUOT: NO_ROOM}
 
 
@@ -24,6 +26,16 @@ def translate_os_errors() -> Iterator[None]:
         log.error("storage unavailable", extra={"errno": errno.errorcode.get(exc.errno or 0, "?")})
         message = _MESSAGES.get(exc.errno or 0, "The file store cannot be written to.")
         raise StorageUnavailable(message) from exc
+
+
+def has_room(folder: Path) -> bool:
+    """Return False where the disk, or this account's share of it, is full; found by writing to it."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(ROOM))
+    except OSError as exc:
+        return exc.errno not in _MESSAGES
+    return True
 
 
 @contextmanager

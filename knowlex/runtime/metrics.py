@@ -41,7 +41,7 @@ def _share_counts(folder: Path, number: str) -> None:
     values.ValueClass = values.MultiProcessValue(lambda: number)  # type: ignore[no-untyped-call]
 
 
-_SHARED: Final = Path(settings.DATA_DIR, "metrics", str(os.getppid())) if settings.WEB_PROCESS else None
+_SHARED: Final[Path | None] = settings.COUNTS_DIR / str(os.getppid()) if settings.WEB_PROCESS else None
 if _SHARED is not None:
     _share_counts(_SHARED, settings.WEB_PROCESS)
 REGISTRY: Final = CollectorRegistry()

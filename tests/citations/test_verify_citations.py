@@ -2,10 +2,13 @@
 
 import json
 from io import StringIO
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from knowlex.embedded.data_folder import FolderLock
 from tests.history.asking import FACT, Library, make_library
 from tests.support.stack import Stack
 
@@ -118,6 +121,16 @@ def test_citations_of_deleted_documents_are_counted_as_gone(library: Library) ->
 def test_a_server_that_is_not_there_is_told() -> None:
     with pytest.raises(CommandError, match=r"http://127\.0\.0\.1:9/? cannot be reached"):
         call_command("verify_citations", "--url", "http://127.0.0.1:9", stdout=StringIO())
+
+
+def test_without_an_address_the_server_of_the_data_folder_is_asked(settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    with pytest.raises(CommandError, match="No server runs in"):
+        call_command("verify_citations", stdout=StringIO())
+    with FolderLock(tmp_path, owner="up") as lock:
+        lock.publish("http://127.0.0.1:9")
+        with pytest.raises(CommandError, match=r"http://127\.0\.0\.1:9/? cannot be reached"):
+            call_command("verify_citations", stdout=StringIO())
 
 
 @pytest.mark.parametrize("words", [["--since", "0"], ["--limit", "-1"], ["--limit", "many"]])

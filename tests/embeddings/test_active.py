@@ -13,6 +13,7 @@ from embeddings.search.dense import search_chunks
 from knowlex.base.ids import new_id
 from knowlex.db import pool
 from knowlex.db.threads import execute
+from knowlex.embedded.chat_model import check_embedder
 from tests.embeddings.conftest import in_thread
 
 pytestmark = pytest.mark.usefixtures("configure", "transactional_db")
@@ -44,6 +45,8 @@ def test_settings_that_name_another_model_are_refused_at_the_start_with_what_to_
     assert "text-embedding-3-small (openai, 32 dimensions)" in told
     assert f"embedding_model add {change.get('model_name', 'text-embedding-3-small')}" in told
     assert "KNOWLEX_EMBEDDING_MODEL=text-embedding-3-small" in told
+    found = check_embedder()  # for doctor
+    assert (found.ok, found.says) == (False, told)
     configure()
     services.ensure_model_matches()
 
@@ -53,6 +56,7 @@ def test_settings_that_name_no_model_follow_the_active_one(embedded, configure, 
     settings.EMBEDDER_CHOSEN = False
     services.ensure_model_matches()
     assert services.active_model().name == "text-embedding-3-small"
+    assert check_embedder().configured.startswith("openai text-embedding-3-small at ")
 
 
 def test_the_active_model_stays_though_another_row_is_of_the_same_one(embedded, configure):

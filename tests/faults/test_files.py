@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from knowlex.runtime.disk import has_room
 from tests.edges.test_health import becomes
 from tests.support import mounts
 from tests.support.api import ask, assert_problem, embed, ingest, upload
@@ -49,6 +50,11 @@ def test_f44_a_full_disk_refuses_uploads_keeps_nothing_and_is_told(server: Stack
         assert becomes(client, files="full", status="degraded")[0] == 200
         assert_problem(upload(client, facts_pdf(10, first=50)), 507, "INSUFFICIENT_STORAGE")
         assert ask(client, question(1)).status_code == 200
+        assert not has_room(disk)  # by which `up` waits, and does not give up
+        told = server.run("doctor").stdout
+        assert "FAILS files        KNOWLEX_DATA_DIR/files: There is no room for the largest upload." in told
+        assert f"FAILS web server   {server.url}: answers 200, degraded: files full" in told
+    assert has_room(disk)
     assert_documents_whole(server)
     becomes(client, files="writable", status="healthy")
     ingest(client, facts_pdf(10, first=50))
@@ -80,6 +86,7 @@ def test_f46_a_read_only_folder_refuses_uploads_and_is_told(server: Stack, disk:
 def test_f46_a_missing_folder_is_told_and_made_by_the_next_upload(server: Stack, moved: Path):
     client = server.client
     assert becomes(client, files="missing", status="degraded")[0] == 200
+    assert "It is not there, or holds none of the files on record." in server.run("doctor").stdout
     assert ask(client, question(1)).status_code == 200
     mended = upload(client, facts_pdf(2, first=500))
     assert mended.status_code == 201

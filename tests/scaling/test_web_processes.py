@@ -6,6 +6,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from knowlex.embedded.data_folder import counts_dir
 from tests.support import processes
 from tests.support.api import together
 from tests.support.stack import Stack, WebGroup
@@ -16,7 +17,7 @@ NO_PROCESS = 4_194_303  # nearly the largest id that there can be
 
 @pytest.fixture
 def group(server: Stack) -> Iterator[WebGroup]:
-    left_behind = server.folder / "metrics" / str(NO_PROCESS)
+    left_behind = counts_dir(server.folder) / str(NO_PROCESS)
     left_behind.mkdir(parents=True, exist_ok=True)
     with server.web_group(2) as group:
         assert not left_behind.exists()  # of an earlier start

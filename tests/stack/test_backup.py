@@ -221,6 +221,24 @@ def test_a_restore_that_was_killed_changes_no_row_says_so_and_can_be_run_again(
     assert "All is well" in stack.manage("sanity", env=place.env)
 
 
+MANY_VIEWS = """
+    DO $$ BEGIN FOR n IN 1..100 LOOP
+        EXECUTE format('CREATE VIEW seen_%s AS SELECT id FROM documents_document', n);
+    END LOOP; END $$
+"""
+
+
+def test_what_goes_with_a_table_is_dropped_but_once(stack: Stack, backup: Path, place: Place):
+    """More than PostgreSQL reads of its catalog at a time, in whichever order it does."""
+    assert restore(stack, place, backup).returncode == 0
+    stack.postgres.execute(MANY_VIEWS, database=place.database)
+
+    done = restore(stack, place, backup, "--replace")
+
+    assert done.returncode == 0, done.stderr
+    assert "All is well" in stack.manage("sanity", env=place.env)
+
+
 LATER = """
     CREATE TABLE rag_later (document_id uuid REFERENCES documents_document (id));
     CREATE FUNCTION rag_later() RETURNS int LANGUAGE sql RETURN (SELECT count(*)::int FROM rag_later);
@@ -254,6 +272,7 @@ def test_a_damaged_or_newer_backup_changes_nothing(stack: Stack, backup: Path, p
         told = restore(stack, place, copy)
         assert told.returncode == 1, name
         assert name in told.stderr
+        assert not (place.folder / "restore_unfinished").exists()
         assert (
             stack.postgres.execute(
                 "SELECT 1 FROM pg_class WHERE relname LIKE 'documents%%'", database=place.database

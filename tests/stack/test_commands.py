@@ -1,13 +1,16 @@
 """Commands on a data folder where nothing runs: the database is there for them, and gone afterwards."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from knowlex import cli
 from knowlex.cli import needs_database
 from knowlex.embedded import data_folder
+from knowlex.openapi import INFO
 from tests.stack.up import environment, manage
 from tests.support.environment import PROJECT
 
@@ -72,6 +75,61 @@ def test_a_mistyped_command_is_told_and_makes_no_database(tmp_path: Path) -> Non
     assert told.returncode == 1
     assert "Did you mean up?" in told.stderr
     assert not data_folder.postgres_dir(tmp_path).exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may write anywhere")
+def test_root_is_refused_a_folder_from_which_another_account_serves(tmp_path: Path) -> None:
+    lock = tmp_path / "instance.lock"
+    lock.touch()
+    os.chown(lock, 4_000_000, 4_000_000)
+
+    told = manage("list_api_keys", KNOWLEX_DATA_DIR=str(tmp_path))
+
+    assert told.returncode == 1
+    said = f"knowlex: {tmp_path} belongs to another account: use `sudo -u '#4000000' …`.\n"
+    assert (told.stderr, [*tmp_path.iterdir()]) == (said, [lock])
+
+
+def test_the_version_is_that_of_the_api_and_needs_no_data_folder(tmp_path: Path) -> None:
+    for word in ("version", "--version"):
+        told = manage(word, KNOWLEX_DATA_DIR=str(tmp_path / "new"))
+        assert (told.returncode, told.stdout) == (0, f"Knowlex {INFO['version']}\n")
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_is_no_backup_makes_no_data_folder(tmp_path: Path) -> None:
+    told = manage("restore", str(tmp_path / "nope"), "--data-dir", str(tmp_path / "new"))
+
+    assert told.returncode == 1
+    assert told.stderr == f"knowlex: {tmp_path / 'nope'} is no whole backup: it has no backup.json.\n"
+    assert not (tmp_path / "new").exists()
+
+
+def test_who_stops_reading_ends_a_command_without_a_word() -> None:
+    """As `manage.py help | head` does."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer) as pipe:
+        command = [sys.executable, "manage.py", "help"]
+        told = subprocess.run(command, cwd=PROJECT, stdout=pipe, stderr=subprocess.PIPE, timeout=60)
+
+    assert (told.returncode, told.stderr) == (141, b"")
+
+
+def test_help_asks_for_no_data_folder_where_several_servers_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    servers = {Path("/one"): "http://127.0.0.1:1", Path("/two"): "http://127.0.0.1:2"}
+    monkeypatch.setattr(cli, "running_servers", lambda: servers)
+    monkeypatch.setattr(cli, "PROJECT_DIR", Path("/nowhere"))
+    monkeypatch.delenv("KNOWLEX_DATA_DIR", raising=False)
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    executed: list[list[str]] = []
+    monkeypatch.setattr(cli, "_execute", executed.append)
+
+    cli.main(["manage.py", "changepassword", "--help"])
+
+    assert executed == [["manage.py", "changepassword", "--help"]]
+    with pytest.raises(SystemExit, match="Several servers run"):
+        cli.main(["manage.py", "changepassword", "admin"])
 
 
 def test_help_of_a_command_names_the_option_that_all_have() -> None:

@@ -1,5 +1,6 @@
 """The environment: what is taken, what is refused, and that the refusal names the variable."""
 
+import os
 import re
 import subprocess
 import sys
@@ -23,6 +24,8 @@ UNUSABLE = [
     ("REDIS_URL", "localhost:6379"),
     ("REDIS_URL", "redis://localhost/first"),
     ("KNOWLEX_HOST", "http://127.0.0.1"),
+    ("KNOWLEX_ALLOWED_HOSTS", "https://knowlex.example.org"),
+    ("KNOWLEX_ALLOWED_HOSTS", "localhost, knowlex.example.org/"),
     ("KNOWLEX_PORT", "70000"),
     ("KNOWLEX_WORKERS", "0"),
     ("KNOWLEX_WEB_PROCESSES", "0"),
@@ -93,6 +96,17 @@ def test_a_blank_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("KNOWLEX_PORT", "")
 
     assert (read_environment().embedder, read_environment().knowlex_port) == ("local", 8080)
+
+
+def test_a_data_folder_that_cannot_be_written_to_is_told_with_its_owner(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KNOWLEX_DATA_DIR", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    with pytest.raises(ImproperlyConfigured, match=f"it belongs to {tmp_path.owner()}; run as that account"):
+        read_environment()
 
 
 def test_a_key_chooses_openai_for_both_parts(monkeypatch: pytest.MonkeyPatch) -> None:

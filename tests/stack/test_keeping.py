@@ -29,12 +29,13 @@ class Kept:
 
     def __init__(self, folder: Path, program: str = IDLE) -> None:
         self.part = Part("The part", [sys.executable, "-c", program], folder / "part.log")
-        self.clock, self.said, self.is_ready = Clock(), list[str](), True
+        self.clock, self.said, self.is_ready, self.is_disk_full = Clock(), list[str](), True, False
         self.kept = KeptPart(
             "part",
             self.part,
             start=self.part.start,
             is_ready=lambda: self.is_ready,
+            is_disk_full=lambda: self.is_disk_full,
             say=self.said.append,
             clock=self.clock,
         )
@@ -99,6 +100,24 @@ def test_quick_deaths_have_longer_and_longer_pauses_and_are_too_many_at_last(
     assert pauses == list(PAUSES_S)
     assert f"The part was started again {len(PAUSES_S)} times" in str(given_up.value)
     assert (kept.kept.state.restarts, kept.kept.state.last_end) == (len(PAUSES_S), "was killed by SIGKILL")
+
+
+def test_on_a_full_disk_a_part_is_started_again_until_there_is_room(make_kept: Callable[..., Kept]) -> None:
+    kept = make_kept()
+    kept.serve()
+    kept.is_disk_full = True
+
+    pauses = []
+    for _ in range(2 * len(PAUSES_S)):
+        kept.die()
+        pauses.append(kept.pause())
+        kept.kept.look()
+
+    assert pauses[len(PAUSES_S) :] == [PAUSES_S[-1]] * len(PAUSES_S)
+    assert "The part was killed by SIGKILL. The disk is full. It is started again in 4 s" in kept.said[-2]
+    kept.is_disk_full = False
+    with pytest.raises(StackError, match="Knowlex gives up"):
+        kept.die()
 
 
 def test_a_part_that_served_for_a_while_is_started_again_at_once_however_often(

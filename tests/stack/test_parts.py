@@ -1,5 +1,6 @@
 """One child process of the stack, by itself."""
 
+import fcntl
 import os
 import sys
 import tracemalloc
@@ -10,7 +11,8 @@ import pytest
 
 from knowlex.embedded.data_folder import StackError
 from knowlex.embedded.processes import MAX_LOG_BYTES, Part
-from knowlex.embedded.services import MAJOR, EmbeddedPostgres
+from knowlex.embedded.services import MAJOR, EmbeddedPostgres, open_users_lock
+from tests.support import environment
 from tests.support.waiting import wait_until
 
 
@@ -100,3 +102,16 @@ def test_data_of_another_postgresql_are_refused_with_the_way_to_take(tmp_path: P
     with pytest.raises(StackError, match=f"are of PostgreSQL {MAJOR - 1}; .*manage.py backup.*restore"):
         server.start()
     assert [path.name for path in server.folder.iterdir()] == ["PG_VERSION"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a file of another account")
+def test_a_lock_that_root_made_is_locked_by_others_too() -> None:
+    folder = environment.FOLDER  # open to others, as pytest's own is not
+    open_users_lock(folder).close()
+    os.seteuid(4_000_000)
+    try:
+        with open_users_lock(folder) as users:
+            fcntl.flock(users, fcntl.LOCK_EX)
+            assert not users.writable()
+    finally:
+        os.seteuid(0)

@@ -4,6 +4,7 @@ import asyncio
 import re
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,6 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from knowlex.embedded import data_folder
 from knowlex.embedded.keeping import PAUSES_S
 from tests.provider import Provider
 from tests.stack.up import Up, all_gone, documents, environment, manage
@@ -101,6 +103,16 @@ def test_it_says_who_answers_and_what_a_chat_model_would_take(up: Up) -> None:
     assert "KNOWLEX_SYNTHESIZER=ollama (with Ollama running) or OPENAI_API_KEY" in line
 
 
+def test_a_disk_that_fills_up_kills_no_web_server(up: Up) -> None:
+    """Which writing to a mapped file does for which there is no block."""
+    mapped = [
+        mapping.path for name, part in up.parts().items() if "web" in name for mapping in part.memory_maps()
+    ]
+
+    assert any(path.endswith("/counter_0.db") for path in mapped)
+    assert not any(Path(path).is_relative_to(up.data_dir) for path in mapped)
+
+
 def test_a_second_up_is_refused_and_told_by_which_process(up: Up) -> None:
     port = up.ready().rpartition(":")[2]  # the same one: the folder is what matters
 
@@ -120,6 +132,18 @@ def test_a_command_finds_the_running_database(up: Up) -> None:
 
     assert told.stdout.split() == ["default"], told.stderr
     assert httpx.get(f"{up.ready()}/health").json()["database"] == "connected"
+
+
+def test_a_password_is_asked_for_at_a_terminal_only(up: Up) -> None:
+    told = subprocess.run(
+        [sys.executable, "manage.py", "changepassword", "admin"], cwd=PROJECT,
+        env=environment(KNOWLEX_DATA_DIR=str(up.data_dir)), stdin=subprocess.DEVNULL, capture_output=True,
+        start_new_session=True, text=True, timeout=60,
+    )  # fmt: skip
+
+    assert told.returncode == 1
+    assert told.stderr.endswith("knowlex: This command asks something: it needs a terminal.\n")
+    assert "Traceback" not in told.stderr
 
 
 def test_doctor_finds_every_part_at_work_wherever_it_was_told_to_serve(up: Up) -> None:
@@ -191,8 +215,10 @@ def test_after_kill_9_nothing_is_left_running_and_the_next_start_finds_the_data(
         " It cannot be reached: start Ollama (`ollama serve`), or set OLLAMA_HOST."
     )
     family = second.family()
+    assert data_folder.counts_dir(used).exists()
     assert second.end(signal.SIGINT) == 0
     assert all_gone(family)
+    assert not data_folder.counts_dir(used).exists()
 
 
 def test_a_part_that_dies_again_and_again_ends_everything_and_is_named(used: Path) -> None:

@@ -232,6 +232,7 @@ class Stack:
             finally:
                 for process in group.processes:
                     processes.terminate(process)
+                shutil.rmtree(data_folder.counts_dir(self.folder), ignore_errors=True)
 
     def _worker_process(
         self, name: str, env: Mapping[str, str] = MappingProxyType({})

@@ -32,7 +32,7 @@ class Command(ProjectCommand):
         if not all(steps):
             failing.append("chat model")
         if failing:
-            raise CommandError(f"Not reachable: {', '.join(failing)}.")
+            raise CommandError(f"Not well: {', '.join(failing)}.")
 
     def _passes(self, finding: Finding) -> bool:
         """Write the finding. Return False where it is a failure."""

@@ -91,5 +91,6 @@ class Command(ProjectCommand):
         self._say(await chat_model.describe_answerer(within_s=MODEL_WITHIN_S))
 
     def _say(self, line: str) -> None:
-        self.stdout.write(line)
-        self.stdout.flush()
+        with suppress(OSError):  # written to a full disk: nothing ends for it
+            self.stdout.write(line)
+            self.stdout.flush()

@@ -25,7 +25,7 @@ class Command(ProjectCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--url", default="http://127.0.0.1:8080")
+        parser.add_argument("--url", default="", help="of a server elsewhere; else the one that runs here")
         parser.add_argument("--api-key", default="", help="where the server asks for one")
         parser.add_argument(
             "--since", type=_parse_number, metavar="DAYS", help="only answers of the last DAYS days"
@@ -33,16 +33,21 @@ class Command(ProjectCommand):
         parser.add_argument("--limit", type=_parse_number, metavar="N", help="only the newest N answers")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from django.conf import settings
+
+        from knowlex.embedded.data_folder import reached_at
         from knowlex.runtime.components import component
         from knowlex_client import Knowlex, KnowlexError
         from rag.protocols import ClaimJudge
         from rag.verification import AnswerLibrary, check_citations
 
-        days = options["since"]
+        address, days = options["url"] or reached_at(settings.DATA_DIR), options["since"]
+        if address is None:
+            raise CommandError(f"No server runs in {settings.DATA_DIR}. Start `manage.py up`, or give --url.")
         since = datetime.now(UTC) - timedelta(days=days) if days else None
         counts, judge = Counter[str](), component("CLAIM_JUDGE", ClaimJudge)
         try:
-            with Knowlex(options["url"], key=options["api_key"]) as client:
+            with Knowlex(address, key=options["api_key"]) as client:
                 library = AnswerLibrary(client)
                 for fault in check_citations(library, judge, counts, since=since, limit=options["limit"]):
                     self.stdout.write(fault)
