@@ -6,7 +6,8 @@ from functools import lru_cache
 from itertools import zip_longest
 
 from embeddings.lexical.terms import lexemes
-from rag.citations.facts import Fact, is_same, name_parts, names_of, numbers_of, table
+from rag.citations.facts import is_same, name_parts, names_of, numbers_of
+from rag.citations.tokens import Fact, table
 
 MIN_NAME_LETTERS = 3  # letters; a shorter one by itself (TV, ∆G) may be any abbreviation
 SMALL = 12  # counts in letters up to it may be the writer's own: "two reasons"

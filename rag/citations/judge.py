@@ -24,8 +24,9 @@ from rag.citations.agreement import (
     quotations,
     stems_of,
 )
-from rag.citations.facts import DATA, Fact, facts_of, numbers_of, table
+from rag.citations.facts import facts_of, numbers_of
 from rag.citations.folding import UNSPACED, bare, find_quote, occurrences
+from rag.citations.tokens import DATA, Fact, table
 from rag.citations.windows import Windows
 from rag.types.claims import Claim, Finding, Judgement
 from rag.types.context import Block
