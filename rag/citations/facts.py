@@ -12,28 +12,35 @@ from itertools import product
 from rag.citations.tokens import (
     FRACTIONS,
     MEASURES,
+    ROMAN,
     SCALES,
     SHORT_SCALES,
     UNITS,
+    WORD,
     WORDS_FOR_NUMBERS,
     Fact,
     Token,
+    join_spelled,
     table,
     tokenize,
+    years_of,
 )
 
 CACHED_TEXTS = 8192  # texts of a sentence's length
 _HEDGES = frozenset(table("hedges"))
 _OPENERS = frozenset(table("sentence_openers"))
 _PERIODS = frozenset(["quarter", "quarters"])  # of a year, but for "a quarter"
+_RANGE_SIGNS = frozenset("-–—/")
 _ROUNDED = 0.06  # how far "about 50" may be from what it rounds
 _NOUNS_ARE_CAPITAL = frozenset({"de", "lb"})
 _PARTS = re.compile(r"[-‐‑–/.&’']+")
 _SENTENCE_ENDS = frozenset('.!?:\n"“”„«»')
-_NAME = re.compile(r"[^\W\d_](?:[\w’'+]|[-‐‑–/.&](?=\w))*|\d+[^\W\d_]\w*")
+_NAME = re.compile(WORD)
+_NUMBER_WITHIN = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 _ODD = re.compile(r"\d|(?<=[^\W_])[A-Z]")  # within a word: COVID-19, BSkyB
-_NO_NAMES = frozenset(WORDS_FOR_NUMBERS)
-_COUNTS = re.compile(rf"\d|\b(?:{'|'.join(WORDS_FOR_NUMBERS)})", re.IGNORECASE)
+_DEGREES = frozenset({"celsius", "fahrenheit"})
+_NO_NAMES = WORDS_FOR_NUMBERS | {word.lower() for word in ROMAN} | _DEGREES
+_COUNTS = re.compile(rf"\d|\b(?:{'|'.join(_NO_NAMES)})|hundert|tausend|[zß]ig\b", re.IGNORECASE)
 
 
 def is_same(claimed: Fact, stated: Fact) -> bool:
@@ -106,8 +113,29 @@ def facts_of(text: str, language: str = "") -> tuple[Fact, ...]:
 @lru_cache(maxsize=CACHED_TEXTS)
 def numbers_of(text: str) -> tuple[Fact, ...]:
     """Return the numbers and months of a text, in order."""
-    facts = _find_numbers(list(tokenize(text))) if _COUNTS.search(text) else ()
+    facts = _find_numbers(join_spelled(list(tokenize(text)))) if _COUNTS.search(text) else ()
     return tuple(fact._replace(text=text[fact.start : fact.end]) for fact in facts)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def numbers_read_in(text: str) -> tuple[Fact, ...]:
+    """Return the numbers of a text, and what else may be read as one: 22 or 2022 in "FY22", 1 in "Charles I".
+
+    A claim that says so is found in such a text, and such a claim need not be.
+    """
+    numbers = numbers_of(text)
+    read = {place for fact in numbers for place in range(fact.start, fact.end)}
+    return numbers + tuple(
+        Fact("number", word[0], word.start(), word.end(), values)
+        for word in _NAME.finditer(text)
+        if word.start() not in read and (values := _read_within(word[0]))
+    )
+
+
+def _read_within(word: str) -> tuple[float, ...]:
+    if word in ROMAN or word.lower() in SCALES:
+        return (ROMAN.get(word) or SCALES[word.lower()],)  # "a hundred"
+    return tuple(value for digits in _NUMBER_WITHIN.findall(word) for value in years_of(digits))
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -176,10 +204,20 @@ def _find_numbers(items: Sequence[Token]) -> Iterator[Fact]:
             yield fact
             index += 1
         else:
+            fact = _complete(fact, items, index)
             whole, index = _read_fraction(fact, items, index)
             if whole is None:
                 whole, index = _read_unit(fact, items, index)
             yield whole
+
+
+def _complete(fact: Fact, items: Sequence[Token], index: int) -> Fact:
+    """Add the number that the end of a range may be short for: 1918 for the 18 of "1914-18"."""
+    lower = items[index - 2].fact if index > 1 and items[index - 1].text in _RANGE_SIGNS else None
+    if lower and lower.text.isdigit() and fact.text.isdigit() and len(fact.text) < len(lower.text):
+        whole = float(lower.text[: -len(fact.text)] + fact.text)
+        return fact._replace(values=(*fact.values, whole))
+    return fact
 
 
 def _read_fraction(fact: Fact, items: Sequence[Token], index: int) -> tuple[Fact | None, int]:
@@ -222,6 +260,8 @@ def _read_unit(fact: Fact, items: Sequence[Token], index: int) -> tuple[Fact, in
         if word in ("per", "percentage"):
             following, words = _lower_at(items, look + 1), 2
             unit = "%" if following == "cent" else "pp" if following.startswith("point") else ""
+        elif (following := _lower_at(items, look + 1)) in _DEGREES:
+            unit, words = UNITS[following], 2
         elif word == "m":
             metres = True
         elif word in SHORT_SCALES and not fact.spelled:

@@ -1,9 +1,11 @@
 """The tokens of a text that facts are read from: numbers, months, other words and marks. Plain Python."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Literal, NamedTuple
+from unicodedata import numeric
 
 from rag.citations.folding import UNSPACED
 from rag.word_data import read_table
@@ -28,26 +30,43 @@ UNITS: Mapping[str, str] = {word: key.partition("=")[0].strip() for word, key in
 MEASURES = {UNITS[word]: _measure(key) for word, key in _UNIT_KEYS.items()}
 _NUMBERS = {word: float(value) for word, value in table("numbers").items()}
 _ORDINALS = {word: float(value) for word, value in table("ordinals").items()}
-SCALES = {word: 10.0 ** int(power) for word, power in table("scales").items()}
+SCALES = {word: float(worth) for word, worth in table("scales").items()}
 FRACTIONS = {word: float(percent) for word, percent in table("fractions").items()}
 _MONTHS = {word: float(month) for word, month in table("months").items()}
-_ROMAN = {"II": 2.0, "III": 3.0, "IV": 4.0, "VI": 6.0, "VII": 7.0, "VIII": 8.0, "IX": 9.0}
+_NO_MONTHS = frozenset({"march", "may", "mai", "mar", "sept"})  # in lower case, but behind a day
+_ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
+ROMAN = {
+    tens + ones: 10.0 * ten + one
+    for ten, tens in enumerate(("", "X", "XX"))
+    for one, ones in enumerate(_ONES)
+}
+DOUBTFUL_ROMAN = frozenset({"", "I", "V", "X"})  # other words, or letters, too
+_NO_UNITS = frozenset({"m", "s", "am", "pm"})  # or not for sure
 SHORT_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
-_DIGITS = r"\d{1,40}(?:[.,'\u00a0\u202f\u2009]\d{1,40}|[ ]\d{3}(?!\d)){0,12}"
+_DIGITS = r"\d{1,40}(?:[.,'’\u00a0\u202f\u2009]\d{1,40}|[ ]\d{3}(?!\d)){0,12}"
+WORD = r"[^\W\d_](?:[\w’'+]|[-‐‑/.&](?=\w))*|(?<!\d)\d++[^\W\d_]\w*"
+_DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
 _TOKEN = re.compile(
     rf"""
-      (?P<date>\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}}\.[ ]?\d{{1,2}}\.(?:[ ]?\d{{4}}\b)?)
+      (?P<date>\b(?:
+          \d{{4}}(?P<iso>[-/.]){_MONTH}(?P=iso){_DAY}(?!\d)
+        | {_DAY}\.[ ]?{_MONTH}\.(?:[ ]?\d{{4}}\b|\d\d(?![\w]|\.\d)|(?!\w))
+        | (?={_DAY}[/-]{_MONTH}[/-]|{_MONTH}[/-]{_DAY}[/-])
+          \d\d?(?P<sign>[/-])\d\d?(?P=sign)(?:\d{{4}}|(?<=/)\d\d)(?![\w/-])))
+    | (?P<afternoon>(?<![\w:.])\d{{1,2}}(?=(?:[:.]\d\d)?[ ]?[pP]\.?[mM]\b))
     | (?:(?P<currency>(?:US)?[$€£¥])[ ]?)?(?P<digits>(?<![^\W_]){_DIGITS})
-      (?P<suffix>[ ]?[%‰°](?:[CF]\b)?|[^\W\d_]{{1,12}}(?!\w))?
-    | (?P<word>[^\W\d_](?:[\w’'+]|[-‐‑/.&](?=\w))*|\d+[^\W\d_]\w*)
-    | (?P<dash>[-–—](?=\d))
+      (?P<part>[ ]?[¼-¾⅐-⅞]|[ ][1-9]/[2-9](?![\d/]))?(?P<suffix>[ ]?[%‰°](?:[CF]\b)?|[^\W\d_]{{1,12}}(?!\w))?
+    | (?P<word>{WORD})
+    | (?P<dash>[-–—/](?=\d))
     | (?P<mark>[.!?:;,()|\"“”„«»\n])
     """,
     re.VERBOSE,
 )
-_UNSPACED = re.compile(rf"(?!\d)[{UNSPACED}]")
-_SIGNS = re.compile(r"[.,' \u00a0\u202f\u2009]")
-WORDS_FOR_NUMBERS = (*_NUMBERS, *_ORDINALS, *FRACTIONS, *_MONTHS, *(word.lower() for word in _ROMAN))
+_UNSPACED = re.compile(rf"(?![\d万萬亿億])[{UNSPACED}]")
+_JOINTS = {"and": 100.0, "und": 100.0, "y": 10.0, "et": 10.0}  # within a number, behind no less than that
+_BEHIND_DAY = re.compile(r"\d\.? \Z")
+_SIGNS = re.compile(r"[.,'’ \u00a0\u202f\u2009]")
+WORDS_FOR_NUMBERS = frozenset((*_NUMBERS, *_ORDINALS, *FRACTIONS, *_MONTHS))
 
 
 class Fact(NamedTuple):
@@ -94,33 +113,54 @@ def tokenize(text: str) -> Iterator[Token]:
     for match in _TOKEN.finditer(spaced):
         start, end = match.span()
         if match["date"]:
-            yield from _read_date(match[0], start, end)
+            yield from _read_date(match[0], start)
+        elif match["afternoon"]:
+            hour = float(match[0])
+            yield Token(match[0], start, end, Fact("number", match[0], start, end, (hour, hour % 12 + 12)))
         elif match["digits"]:
             yield _read_digits(match)
         elif match["word"]:
-            yield Token(match[0], start, end, _read_spelled(match[0], start, end))
+            is_month = match[0].lower() not in _NO_MONTHS or _BEHIND_DAY.search(
+                spaced, max(0, start - 4), start
+            )
+            yield Token(match[0], start, end, _read_spelled(match[0], start, end, bool(is_month)))
         else:
             yield Token(match[0], start, end)
 
 
-def _read_date(text: str, start: int, end: int) -> Iterator[Token]:
-    """Yield a day, a month and a year for "2024-03-31" or "31.03.2024"."""
-    parts = [float(part) for part in re.findall(r"\d+", text)]
-    day, month, *year = reversed(parts) if "-" in text else parts
-    kinds: tuple[tuple[Kind, float], ...] = (
-        ("number", day),
-        ("month", month),
-        *(("number", part) for part in year),
+def _read_date(text: str, start: int) -> Iterator[Token]:
+    """Yield a day, a month and a year for "2024-03-31", "31.03.2024" or "3/31/24". Of "6/3/2024" either may
+    be the day, and "3.5." at a sentence's end may be a decimal.
+    """
+    parts = re.findall(r"\d+", text)
+    one, other, *year = reversed(parts) if len(parts[0]) == 4 else parts
+    either = [(one, other)] if "." in text or len(parts[0]) == 4 else [(one, other), (other, one)]
+    days, months = zip(
+        *((float(day), float(month)) for day, month in either if int(month) <= 12), strict=True
     )
-    for kind, value in kinds:
-        yield Token(text, start, end, Fact(kind, text, start, end, (value,)))
+    kinds: list[tuple[Kind, tuple[float, ...]]] = [("number", days), ("month", months)]
+    if year:
+        kinds.append(("number", years_of(year[0])))
+    else:
+        text = text.rstrip(".")
+        kinds[0] = ("number", (*days, float(".".join(parts))))
+    for kind, values in kinds:
+        yield Token(text, start, start + len(text), Fact(kind, text, start, start + len(text), values))
+
+
+def years_of(digits: str) -> tuple[float, ...]:
+    """Return the number that digits write, and the years that they may be short for."""
+    number = float(digits)
+    return (number, 1900 + number, 2000 + number) if len(digits) == 2 else (number,)
 
 
 def _read_digits(match: re.Match[str]) -> Token:
     text = match[0].strip()
     start, end = match.end() - len(match[0].lstrip()), match.end()
     suffix = (match["suffix"] or "").strip().lower()
-    values = _readings(match["digits"])
+    part = (match["part"] or "").strip()
+    more = float(Fraction(part)) if "/" in part else numeric(part) if part else 0.0
+    values = tuple(value + more for value in _readings(match["digits"]))
     unit = UNITS.get((match["currency"] or "").removeprefix("US"), "")
     ordinal = suffix in ("st", "nd", "rd", "th")
     scale = 1.0
@@ -128,9 +168,9 @@ def _read_digits(match: re.Match[str]) -> Token:
         scale = SCALES.get(suffix) or SHORT_SCALES[suffix]
     elif suffix in SHORT_SCALES and suffix != "m":
         values = (*values, *(value * SHORT_SCALES[suffix] for value in values))
-    elif suffix in UNITS and suffix not in ("m", "s"):
+    elif suffix in UNITS and suffix not in _NO_UNITS:
         unit = UNITS[suffix]
-    elif suffix and suffix not in ("m", "s") and not ordinal:
+    elif suffix and suffix not in _NO_UNITS and not ordinal:
         return Token(text, start, end)  # "3d", "2A": a name
     metres = suffix == "m" and not unit
     fact = Fact("number", text, start, end, values, scale, unit, may_be_metres=metres, ordinal=ordinal)
@@ -151,24 +191,89 @@ def _readings(digits: str) -> tuple[float, ...]:
     return (joined,)
 
 
-def _read_spelled(word: str, start: int, end: int) -> Fact | None:
+def _read_spelled(word: str, start: int, end: int, is_month: bool) -> Fact | None:
     """Read a number or a month in letters: "three", "third", "twenty-five", "six-carbon", "II", "May"."""
     lower = word.lower()
-    if lower in _MONTHS and word[0].isupper():
+    if lower in _MONTHS and (is_month or word[0].isupper()):
         return Fact("month", word, start, end, (_MONTHS[lower],))
-    if word in _ROMAN:
-        return Fact("number", word, start, end, (_ROMAN[word],))
+    if word in ROMAN and word not in DOUBTFUL_ROMAN:
+        return Fact("number", word, start, end, (ROMAN[word],))
     if lower in _ORDINALS:
         return Fact("number", word, start, end, (_ORDINALS[lower],), spelled=True, ordinal=True)
+    if (compound := _read_compound(lower)) is not None:
+        return Fact("number", word, start, end, (compound,), spelled=True)
     head, _, tail = lower.partition("-")
     if head not in _NUMBERS:
         return None
-    value, unit = _NUMBERS[head], ""
-    if tail in FRACTIONS:
+    value, unit, ordinal = _NUMBERS[head], "", tail in _ORDINALS
+    if tail in FRACTIONS and not (ordinal and value >= 20):
         percent = (value * FRACTIONS[tail],)
         return Fact("number", word, start, end, percent, unit="%", rounded=True, spelled=True)
-    if tail in _NUMBERS:
-        value, tail = value + _NUMBERS[tail], ""
+    if tail in _NUMBERS or ordinal:
+        value, tail = value + (_NUMBERS.get(tail) or _ORDINALS[tail]), ""
     elif tail.partition("-")[0] in UNITS:
         unit = UNITS[tail.partition("-")[0]]
-    return Fact("number", word, start, end, (value,), unit=unit, spelled=True, noun=tail)
+    return Fact("number", word, start, end, (value,), unit=unit, spelled=True, ordinal=ordinal, noun=tail)
+
+
+def _read_compound(word: str) -> float | None:
+    """Read "zwei", "fünfundzwanzig" or "zweihundertfünfzig"; None for any other word."""
+    if word in _NUMBERS or word in SCALES:
+        return _NUMBERS.get(word)
+    for scale in ("tausend", "hundert"):
+        head, found, tail = word.partition(scale)
+        if found:
+            count, more = _read_compound(head) if head else 1.0, _read_compound(tail) if tail else 0.0
+            return None if count is None or more is None else count * SCALES[scale] + more
+    ones, _, tens = word.removeprefix("und").rpartition("und")
+    one = 1.0 if ones == "ein" else _NUMBERS.get(ones, 10.0)
+    return one + _NUMBERS[tens] if one < 10 and _NUMBERS.get(tens, 0.0) >= 20 else None
+
+
+def join_spelled(tokens: Sequence[Token]) -> list[Token]:
+    """Join the words of one number: "two thousand five hundred", "one hundred and fifty", "treinta y cinco".
+
+    One word with its scales, "two hundred", stays as it is.
+    """
+    joined: list[Token] = []
+    done = 0
+    while done < len(tokens):
+        value, end = _add_up(tokens, done) if not (joined and joined[-1].fact) else (0.0, done + 1)
+        token, behind = tokens[done], tokens[end - 1].end
+        if end - done > 1:
+            fact = Fact("number", token.text, token.start, behind, (value,), spelled=True)
+            token = Token(token.text, token.start, behind, fact)
+        joined.append(token)
+        done = end
+    return joined
+
+
+def _add_up(tokens: Sequence[Token], start: int) -> tuple[float, int]:
+    """Return the number that several words from there on name, and the place behind them."""
+    total = part = 0.0
+    room = limit = 1e15  # what is added, or multiplied, comes to less
+    largest, counts, end = 1.0, 0, start
+    for place in range(start, len(tokens)):
+        value, word = _count_at(tokens, place), tokens[place].lower
+        if value:
+            scale = SCALES.get(tokens[place + 1].lower, 1.0) if place + 1 < len(tokens) else 1.0
+            if value >= room or (value * scale >= room and scale <= largest):
+                break  # "one hundred and two hundred"
+            part, counts, end = part + value, counts + 1, place + 1
+            room = 100.0 if value % 100 == 0 else 10.0 if value >= 20 and value % 10 == 0 else 1.0
+        elif word in SCALES and place == end and 0 < (part or place == start) * SCALES[word] < limit:
+            room = scale = SCALES[word]
+            counts, end, largest = counts or 1, place + 1, max(largest, scale)
+            part = (part or 1.0) * scale
+            if scale >= 1000:
+                total, part, limit = total + part, 0.0, scale
+        elif not start < end == place or _JOINTS.get(word, limit) > room:
+            break
+    return (total + part, end) if counts > 1 else (0.0, start + 1)
+
+
+def _count_at(tokens: Sequence[Token], place: int) -> float:
+    """Return what the word there counts; 0 for any other."""
+    fact = tokens[place].fact
+    counts = fact and fact.kind == "number" and fact.spelled and not (fact.ordinal or fact.unit or fact.noun)
+    return fact.values[0] if fact and counts else 0.0
