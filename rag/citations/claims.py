@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rag.citations.markers import NAMED, WORDS, Mark, marks_in, numbers_in, squares
+from rag.citations.markers import FROM_0, NAMED, WORDS, Mark, marks_in, numbers_in, squares
 from rag.citations.sentences import lead_of
 
 MIN_CLAIM_WORDS = 2  # words; a part of a sentence with fewer is no claim of its own
@@ -83,9 +83,11 @@ class ParsedSentence(NamedTuple):
     def with_markers(self, written: list[str]) -> tuple[str, list[tuple[int, int]]]:
         """Return the text with these markers put in, and (place in the sentence, length) of each.
 
-        Taking a marker out of "[[1]2]" may make another: then all brackets become round ones.
+        What else may be read as one, since it is an index or a marker was taken out of "[[1]2]", gets round
+        brackets; "[0, 1]" names no block.
         """
-        text = self.text.translate(_HARMLESS) if next(squares(self.text), None) else self.text
+        doubtful = any(not FROM_0.fullmatch(run.strip()) for *_, run, _ in squares(self.text))
+        text = self.text.translate(_HARMLESS) if doubtful else self.text
         parts, inserted, done = [], [], 0
         for marker, new in zip(self.markers, written, strict=True):
             if new:
