@@ -6,7 +6,9 @@ from functools import lru_cache
 from itertools import zip_longest
 
 from embeddings.lexical.terms import lexemes
-from rag.citations.facts import Fact, is_same, name_parts, names_of, numbers_of, table
+from rag.citations.facts import is_same, name_parts, names_of, numbers_of, numbers_read_in
+from rag.citations.tokens import DATA, Fact, table
+from rag.word_data import read_patterns
 
 MIN_NAME_LETTERS = 3  # letters; a shorter one by itself (TV, ∆G) may be any abbreviation
 SMALL = 12  # counts in letters up to it may be the writer's own: "two reasons"
@@ -18,11 +20,19 @@ _EDGES = ".,;:!?()[]\"“”„«»*_`|'’"
 _QUOTED = re.compile(r'["“„«]([^"“”„«»\n]{2,400})["”“»]|[「『《]([^「」『』《》\n]{2,400})[」』》]')
 _WORD = re.compile(r"\w+(?:['’]\w{1,2}\b)?")
 _DENIALS = frozenset(table("negations"))
+_UNDENIED = frozenset({"only", "serif"})  # "not only", "sans serif"
+_UNREAD_PATTERNS = read_patterns(DATA / "unread_numbers.txt")
+_UNREAD = re.compile(
+    rf"\b(?:{_UNREAD_PATTERNS['unread']})\b|{_UNREAD_PATTERNS['unread unspaced']}", re.IGNORECASE
+)
 _PRONOUNS = frozenset(table("pronouns"))
 _REACH: Mapping[str, str] = table("strong_words")
 _ALIASES: Mapping[str, str] = table("aliases")
-# It answers a question, and denies nothing by itself: "No, it has no bath" denies once.
-_SAYS_NO = re.compile(r"(?:\A|[.!?:;\n])\W*\b(no|nein|non|nee|não)(?=[,;:–—])", re.IGNORECASE)
+# It answers a question, and denies nothing by itself: "No, it has no bath" denies once. It numbers: "No. 5".
+_SAYS_NO = re.compile(
+    r"(?i:(?:\A|[.!?:;\n])\W*\b(no|nein|non|nee|não)(?=[,;:–—]))"
+    r"|\b([Nn]o(?=\.\s?\d)|No(?=\s\d+\b(?!-)))"
+)
 _OPENING = re.compile(r"(?:\A|[.!?\n])\W*(\w+)")  # the first word of a sentence
 # Polish, Japanese, Norwegian: of a country that may be called otherwise.
 _DEMONYM = re.compile(r".{2,}(?:ish|ese|ian|ean|ch)s?\Z")
@@ -47,11 +57,17 @@ def has_number(number: Fact, text: str) -> bool:
     """
     if not number.per and _is_written_in(number, text):
         return True
-    others = numbers_of(text)
+    others = numbers_read_in(text)
     if any(is_same(number, stated) for stated in others):
         return True
     small = number.spelled and not number.unit and number.values[0] <= SMALL
     return small and not (number.noun and any(_counts_same(stated, number) for stated in others))
+
+
+def has_unread_number(text: str) -> bool:
+    """Tell whether the text spells a number in words that are not read."""
+    read = {fact.start for fact in numbers_of(text)}
+    return any(found.start() not in read for found in _UNREAD.finditer(text))
 
 
 def has_other_number(number: Fact, text: str, given: str) -> bool:
@@ -91,7 +107,7 @@ def quotations(text: str) -> list[str]:
 
 def agrees(claim: str, text: str, language: str) -> bool:
     """Tell whether all facts of the claim stand in the text, and both deny and generalise alike."""
-    stated = numbers_of(text)
+    stated = numbers_read_in(text)
     if not all(any(is_same(fact, stated_number) for stated_number in stated) for fact in numbers_of(claim)):
         return False
     if not all(has_name(name, text) for name in names_of(claim, language)):
@@ -129,13 +145,14 @@ def _sequence(text: str, language: str) -> list[str]:
 
 def _find_denials(text: str) -> list[re.Match[str]]:
     words = list(_WORD.finditer(text))
-    answers = {answer.start(1) for answer in _SAYS_NO.finditer(text)}
+    others = {found.start(found.lastindex or 0) for found in _SAYS_NO.finditer(text)}
+    others |= {fact.start for fact in numbers_of(text) if fact.kind == "month"}  # "Mai", Italian for "never"
     return [
         word
         for word, following in zip_longest(words, words[1:])
         if _denies(word[0].lower())
-        and not (following and following[0].lower() == "only")
-        and word.start() not in answers
+        and not (following and following[0].lower() in _UNDENIED)
+        and word.start() not in others
     ]
 
 

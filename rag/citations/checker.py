@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from rag.citations.claims import ParsedSentence, ReferenceList, Span, is_label, parse_sentence
+from rag.citations.folding import find_quote
 from rag.citations.judge import WordJudge
 from rag.citations.markers import shown_length
 from rag.citations.refusals import could_refuse, declines, goes_on, refuses
@@ -98,7 +99,7 @@ class Checker:
         marked = any(
             sentence.marked for sentence in self._sentences if sentence.span.start >= start
         )  # by the model itself
-        if _WORD.search(text) and not (marked or self._declined or refuses(text)):
+        if _WORD.search(text) and not (marked or self._declined or self._only_refuses(text)):
             numbers = tuple(dict.fromkeys(source.block for source in sources.sources))
             span = Span(start, start + len(text))
             markers = await self._cite(text, span, self._valid_numbers(numbers), sources.sources)
@@ -171,7 +172,7 @@ class Checker:
             self._append(reading.text)
 
     async def _say(self, reading: ParsedSentence) -> None:
-        if refuses(reading.text) and not (reading.markers and goes_on(reading.text)):
+        if self._only_refuses(reading.text) if reading.markers else refuses(reading.text):
             self._declined = not self._sentences and reading.text.strip().startswith(NOT_FOUND)
             self._refused = self._refused or (not self._sentences and declines(reading.text))
             self._refuses = self._refuses or not goes_on(reading.text)
@@ -270,6 +271,14 @@ class Checker:
     def _stands_in_passages(self, words: str) -> bool:
         """Tell whether a passage has this very text, upper and lower case aside."""
         return " ".join(words.lower().split()) in self._passages
+
+    def _only_refuses(self, cited: str) -> bool:
+        """Tell whether text with sources refuses all the same; what a passage itself says is a claim."""
+        return (
+            refuses(cited)
+            and not goes_on(cited)
+            and not any(find_quote(cited, block.content) for block in self._context.blocks)
+        )
 
     def _append(self, text: str) -> None:
         self._beginning = (self._beginning + text[:REFUSAL_CHARS])[:REFUSAL_CHARS]

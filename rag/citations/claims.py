@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rag.citations.markers import CODE, NAMED, WORDS, Mark, marks_in, numbers_in, squares
+from rag.citations.markers import CODE, FROM_0, NAMED, WORDS, Mark, marks_in, numbers_in, squares
 from rag.citations.sentences import lead_of
 
 MIN_CLAIM_WORDS = 2  # words; a part of a sentence with fewer is no claim of its own
@@ -83,10 +83,11 @@ class ParsedSentence(NamedTuple):
     def with_markers(self, written: list[str]) -> tuple[str, list[tuple[int, int]]]:
         """Return the text with these markers put in, and (place in the sentence, length) of each.
 
-        Taking a marker out of "[[1]2]" may make another: then all brackets but those of code become round.
+        What else may be read as one, since it is an index or a marker was taken out of "[[1]2]", gets round
+        brackets, but for code; "[0, 1]" names no block.
         """
         text = self.text
-        if next(squares(text), None):
+        if any(not FROM_0.fullmatch(run.strip()) for *_, run, _ in squares(text)):
             parts = CODE.split(text)
             text = "".join(part if n % 2 else part.translate(_HARMLESS) for n, part in enumerate(parts))
         parts, inserted, done = [], [], 0

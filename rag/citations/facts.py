@@ -5,106 +5,42 @@ A number is read as everything that it may mean in some language's way of writin
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
-from pathlib import Path
-from typing import Literal, NamedTuple
 
-from rag.citations.folding import UNSPACED
-from rag.word_data import read_table
+from rag.citations.tokens import (
+    FRACTIONS,
+    MEASURES,
+    ROMAN,
+    SCALES,
+    SHORT_SCALES,
+    UNITS,
+    WORD,
+    WORDS_FOR_NUMBERS,
+    Fact,
+    Token,
+    join_spelled,
+    table,
+    tokenize,
+    years_of,
+)
 
 CACHED_TEXTS = 8192  # texts of a sentence's length
-Kind = Literal["number", "month", "name"]
-DATA = Path(__file__).parent / "data"
-
-
-def table(name: str) -> dict[str, str]:
-    """Return word -> key of a file in `data/`."""
-    return read_table(DATA / f"{name}.txt")
-
-
-def _measure(key: str) -> tuple[str, float]:
-    """Read `km = length 1000000`: a measure of length, 1,000,000 times its smallest unit."""
-    kind, _, worth = key.partition("=")[2].strip().partition(" ")
-    return (kind, float(worth)) if kind else ("", 1.0)
-
-
-_UNIT_KEYS = table("units")
-_UNITS: Mapping[str, str] = {word: key.partition("=")[0].strip() for word, key in _UNIT_KEYS.items()}
-_MEASURES = {_UNITS[word]: _measure(key) for word, key in _UNIT_KEYS.items()}
-_NUMBERS = {word: float(value) for word, value in table("numbers").items()}
-_ORDINALS = {word: float(value) for word, value in table("ordinals").items()}
-_SCALES = {word: 10.0 ** int(power) for word, power in table("scales").items()}
-_FRACTIONS = {word: float(percent) for word, percent in table("fractions").items()}
-_MONTHS = {word: float(month) for word, month in table("months").items()}
 _HEDGES = frozenset(table("hedges"))
 _OPENERS = frozenset(table("sentence_openers"))
-_ROMAN = {"II": 2.0, "III": 3.0, "IV": 4.0, "VI": 6.0, "VII": 7.0, "VIII": 8.0, "IX": 9.0}
-_SHORT_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
 _PERIODS = frozenset(["quarter", "quarters"])  # of a year, but for "a quarter"
+_RANGE_SIGNS = frozenset("-–—/")
 _ROUNDED = 0.06  # how far "about 50" may be from what it rounds
 _NOUNS_ARE_CAPITAL = frozenset({"de", "lb"})
-
-_DIGITS = r"\d{1,40}(?:[.,'\u00a0\u202f\u2009]\d{1,40}|[ ]\d{3}(?!\d)){0,12}"
-_TOKEN = re.compile(
-    rf"""
-      (?P<date>\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}}\.[ ]?\d{{1,2}}\.(?:[ ]?\d{{4}}\b)?)
-    | (?:(?P<currency>(?:US)?[$€£¥])[ ]?)?(?P<digits>(?<![^\W_]){_DIGITS})
-      (?P<suffix>[ ]?[%‰°](?:[CF]\b)?|[^\W\d_]{{1,12}}(?!\w))?
-    | (?P<word>[^\W\d_](?:[\w’'+]|[-‐‑/.&](?=\w))*|\d+[^\W\d_]\w*)
-    | (?P<dash>[-–—](?=\d))
-    | (?P<mark>[.!?:;,()|\"“”„«»\n])
-    """,
-    re.VERBOSE,
-)
-_UNSPACED = re.compile(rf"(?!\d)[{UNSPACED}]")
-_SIGNS = re.compile(r"[.,' \u00a0\u202f\u2009]")
 _PARTS = re.compile(r"[-‐‑–/.&’']+")
 _SENTENCE_ENDS = frozenset('.!?:\n"“”„«»')
-_NAME = re.compile(r"[^\W\d_](?:[\w’'+]|[-‐‑–/.&](?=\w))*|\d+[^\W\d_]\w*")
+_NAME = re.compile(WORD)
+_NUMBER_WITHIN = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 _ODD = re.compile(r"\d|(?<=[^\W_])[A-Z]")  # within a word: COVID-19, BSkyB
-_WORDS_FOR_NUMBERS = (*_NUMBERS, *_ORDINALS, *_FRACTIONS, *_MONTHS, *(word.lower() for word in _ROMAN))
-_NO_NAMES = frozenset(_WORDS_FOR_NUMBERS)
-_COUNTS = re.compile(rf"\d|\b(?:{'|'.join(_WORDS_FOR_NUMBERS)})", re.IGNORECASE)
-
-
-class Fact(NamedTuple):
-    """One fact of a text, `text[start:end]` of it.
-
-    values: what a number may mean, without its scale; a month's number. scale: 1,000,000 for "million".
-    unit, per: in one spelling, "" for none. may_be_metres: of "5 m", which may be 5 million, too. rounded:
-    "about", or a fraction. spelled: in letters. ordinal: "third". noun: the word that a number counts.
-    name: a name's parts in lower case.
-    """
-
-    kind: Kind
-    text: str
-    start: int
-    end: int
-    values: tuple[float, ...] = ()
-    scale: float = 1.0
-    unit: str = ""
-    per: str = ""
-    may_be_metres: bool = False
-    rounded: bool = False
-    spelled: bool = False
-    ordinal: bool = False
-    noun: str = ""
-    name: tuple[str, ...] = ()
-
-
-class _Item(NamedTuple):
-    """A token of a text: a number or a month with its fact, or any other word or mark."""
-
-    text: str
-    start: int
-    end: int
-    fact: Fact | None = None
-
-    @property
-    def lower(self) -> str:
-        return "" if self.fact else self.text.lower()
+_DEGREES = frozenset({"celsius", "fahrenheit"})
+_NO_NAMES = WORDS_FOR_NUMBERS | {word.lower() for word in ROMAN} | _DEGREES
+_COUNTS = re.compile(rf"\d|\b(?:{'|'.join(_NO_NAMES)})|hundert|tausend|[zß]ig\b", re.IGNORECASE)
 
 
 def is_same(claimed: Fact, stated: Fact) -> bool:
@@ -145,14 +81,14 @@ def _is_same_number(claimed: Fact, stated: Fact) -> bool:
 
 
 def _convert(from_unit: str, to_unit: str) -> float | None:
-    """Return what a value in the unit `one` is to be multiplied by; None for units of two kinds."""
+    """Return what a value in `from_unit` is to be multiplied by; None for units of two kinds."""
     if from_unit == to_unit or not from_unit or not to_unit or {from_unit, to_unit} == {"gbp", "lb"}:
         return 1.0
     if "cent" in (from_unit, to_unit) and not {from_unit, to_unit}.isdisjoint(("usd", "eur")):
         return 0.01 if from_unit == "cent" else 100.0
     (kind, worth), (to_kind, to_worth) = (
-        _MEASURES.get(from_unit, ("", 1.0)),
-        _MEASURES.get(to_unit, ("", 1.0)),
+        MEASURES.get(from_unit, ("", 1.0)),
+        MEASURES.get(to_unit, ("", 1.0)),
     )
     return worth / to_worth if kind and kind == to_kind else None
 
@@ -177,9 +113,29 @@ def facts_of(text: str, language: str = "") -> tuple[Fact, ...]:
 @lru_cache(maxsize=CACHED_TEXTS)
 def numbers_of(text: str) -> tuple[Fact, ...]:
     """Return the numbers and months of a text, in order."""
-    spaced = _UNSPACED.sub(" ", text)  # else "由129名" would be a word
-    facts = _find_numbers(list(_tokenize(spaced))) if _COUNTS.search(text) else ()
+    facts = _find_numbers(join_spelled(list(tokenize(text)))) if _COUNTS.search(text) else ()
     return tuple(fact._replace(text=text[fact.start : fact.end]) for fact in facts)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def numbers_read_in(text: str) -> tuple[Fact, ...]:
+    """Return the numbers of a text, and what else may be read as one: 22 or 2022 in "FY22", 1 in "Charles I".
+
+    A claim that says so is found in such a text, and such a claim need not be.
+    """
+    numbers = numbers_of(text)
+    read = {place for fact in numbers for place in range(fact.start, fact.end)}
+    return numbers + tuple(
+        Fact("number", word[0], word.start(), word.end(), values)
+        for word in _NAME.finditer(text)
+        if word.start() not in read and (values := _read_within(word[0]))
+    )
+
+
+def _read_within(word: str) -> tuple[float, ...]:
+    if word in ROMAN or word.lower() in SCALES:
+        return (ROMAN.get(word) or SCALES[word.lower()],)  # "a hundred"
+    return tuple(value for digits in _NUMBER_WITHIN.findall(word) for value in years_of(digits))
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -221,110 +177,26 @@ def _collect_parts(run: Sequence[re.Match[str]]) -> tuple[str, ...]:
     return tuple(part for word in run for part in name_parts(word[0]))
 
 
-def _tokenize(text: str) -> Iterator[_Item]:
-    for match in _TOKEN.finditer(text):
-        start, end = match.span()
-        if match["date"]:
-            yield from _read_date(match[0], start, end)
-        elif match["digits"]:
-            yield _read_digits(match)
-        elif match["word"]:
-            yield _Item(match[0], start, end, _read_spelled(match[0], start, end))
-        else:
-            yield _Item(match[0], start, end)
-
-
-def _read_date(text: str, start: int, end: int) -> Iterator[_Item]:
-    """Yield a day, a month and a year for "2024-03-31" or "31.03.2024"."""
-    parts = [float(part) for part in re.findall(r"\d+", text)]
-    day, month, *year = reversed(parts) if "-" in text else parts
-    kinds: tuple[tuple[Kind, float], ...] = (
-        ("number", day),
-        ("month", month),
-        *(("number", part) for part in year),
-    )
-    for kind, value in kinds:
-        yield _Item(text, start, end, Fact(kind, text, start, end, (value,)))
-
-
-def _read_digits(match: re.Match[str]) -> _Item:
-    text = match[0].strip()
-    start, end = match.end() - len(match[0].lstrip()), match.end()
-    suffix = (match["suffix"] or "").strip().lower()
-    values = _readings(match["digits"])
-    unit = _UNITS.get((match["currency"] or "").removeprefix("US"), "")
-    ordinal = suffix in ("st", "nd", "rd", "th")
-    scale = 1.0
-    if suffix in _SCALES or (suffix in _SHORT_SCALES and unit):
-        scale = _SCALES.get(suffix) or _SHORT_SCALES[suffix]
-    elif suffix in _SHORT_SCALES and suffix != "m":
-        values = (*values, *(value * _SHORT_SCALES[suffix] for value in values))
-    elif suffix in _UNITS and suffix not in ("m", "s"):
-        unit = _UNITS[suffix]
-    elif suffix and suffix not in ("m", "s") and not ordinal:
-        return _Item(text, start, end)  # "3d", "2A": a name
-    metres = suffix == "m" and not unit
-    fact = Fact("number", text, start, end, values, scale, unit, may_be_metres=metres, ordinal=ordinal)
-    return _Item(text, start, end, fact)
-
-
-def _readings(digits: str) -> tuple[float, ...]:
-    """Return the values that digits may mean: 1234 or 1.234 for `1,234`, 1234.5 for `1.234,5`."""
-    parts, signs = _SIGNS.split(digits), _SIGNS.findall(digits)
-    if not signs:
-        return (float(digits),)
-    joined = float("".join(parts))
-    if len(parts) == 2 and signs[0] in ".,":
-        decimal = float(".".join(parts))
-        return (joined, decimal) if len(parts[0]) <= 3 and len(parts[1]) == 3 else (decimal,)
-    if len(parts) > 2 and signs[-1] != signs[0] and signs[-1] in ".,":
-        return (float("".join(parts[:-1]) + "." + parts[-1]),)
-    return (joined,)
-
-
-def _read_spelled(word: str, start: int, end: int) -> Fact | None:
-    """Read a number or a month in letters: "three", "third", "twenty-five", "six-carbon", "II", "May"."""
-    lower = word.lower()
-    if lower in _MONTHS and word[0].isupper():
-        return Fact("month", word, start, end, (_MONTHS[lower],))
-    if word in _ROMAN:
-        return Fact("number", word, start, end, (_ROMAN[word],))
-    if lower in _ORDINALS:
-        return Fact("number", word, start, end, (_ORDINALS[lower],), spelled=True, ordinal=True)
-    head, _, tail = lower.partition("-")
-    if head not in _NUMBERS:
-        return None
-    value, unit = _NUMBERS[head], ""
-    if tail in _FRACTIONS:
-        percent = (value * _FRACTIONS[tail],)
-        return Fact("number", word, start, end, percent, unit="%", rounded=True, spelled=True)
-    if tail in _NUMBERS:
-        value, tail = value + _NUMBERS[tail], ""
-    elif tail.partition("-")[0] in _UNITS:
-        unit = _UNITS[tail.partition("-")[0]]
-    return Fact("number", word, start, end, (value,), unit=unit, spelled=True, noun=tail)
-
-
-def _find_numbers(items: Sequence[_Item]) -> Iterator[Fact]:
+def _find_numbers(items: Sequence[Token]) -> Iterator[Fact]:
     """Yield numbers and months with the scales, units and hedges around them."""
     index = 0
     while index < len(items):
         fact, item = items[index].fact, items[index]
         if fact is None:
             if (
-                item.lower in _FRACTIONS
+                item.lower in FRACTIONS
                 and _lower_at(items, index + 1) in ("a", "an")
-                and (unit := _UNITS.get(_lower_at(items, index + 2), ""))
+                and (unit := UNITS.get(_lower_at(items, index + 2), ""))
             ):
                 yield Fact(
-                    "number", item.text, item.start, item.end, (_FRACTIONS[item.lower] / 100,), unit=unit
+                    "number", item.text, item.start, item.end, (FRACTIONS[item.lower] / 100,), unit=unit
                 )
-            elif item.lower in _FRACTIONS and (
+            elif item.lower in FRACTIONS and (
                 item.lower not in _PERIODS
                 or _lower_at(items, index - 1) in ("a", "ein", "un", "about", "over")
             ):
                 yield Fact(
-                    "number", item.text, item.start, item.end, (_FRACTIONS[item.lower],),
+                    "number", item.text, item.start, item.end, (FRACTIONS[item.lower],),
                     unit="%", rounded=True, spelled=True,
                 )  # fmt: skip
             index += 1
@@ -332,26 +204,36 @@ def _find_numbers(items: Sequence[_Item]) -> Iterator[Fact]:
             yield fact
             index += 1
         else:
+            fact = _complete(fact, items, index)
             whole, index = _read_fraction(fact, items, index)
             if whole is None:
                 whole, index = _read_unit(fact, items, index)
             yield whole
 
 
-def _read_fraction(fact: Fact, items: Sequence[_Item], index: int) -> tuple[Fact | None, int]:
+def _complete(fact: Fact, items: Sequence[Token], index: int) -> Fact:
+    """Add the number that the end of a range may be short for: 1918 for the 18 of "1914-18"."""
+    lower = items[index - 2].fact if index > 1 and items[index - 1].text in _RANGE_SIGNS else None
+    if lower and lower.text.isdigit() and fact.text.isdigit() and len(fact.text) < len(lower.text):
+        whole = float(lower.text[: -len(fact.text)] + fact.text)
+        return fact._replace(values=(*fact.values, whole))
+    return fact
+
+
+def _read_fraction(fact: Fact, items: Sequence[Token], index: int) -> tuple[Fact | None, int]:
     """Read "a third", "two thirds" or "one in five"; return (None, place) for any other number."""
     behind = items[index + 1] if index + 1 < len(items) else None
     after = behind.text.lower() if behind else ""
     if (
         fact.ordinal
-        and fact.text.lower() in _FRACTIONS
+        and fact.text.lower() in FRACTIONS
         and _lower_at(items, index - 1) in ("a", "about", "ein")
     ):
-        return _make_percent(fact, _FRACTIONS[fact.text.lower()], fact.end), index + 1
+        return _make_percent(fact, FRACTIONS[fact.text.lower()], fact.end), index + 1
     if not fact.spelled or fact.ordinal or behind is None:
         return None, index
-    if after in _FRACTIONS and (fact.values[0] == 1) != after.endswith("s"):
-        return _make_percent(fact, fact.values[0] * _FRACTIONS[after], behind.end), index + 2
+    if after in FRACTIONS and (fact.values[0] == 1) != after.endswith("s"):
+        return _make_percent(fact, fact.values[0] * FRACTIONS[after], behind.end), index + 2
     whole_index = index + (3 if after == "out" else 2)
     whole = items[whole_index].fact if after in ("in", "out", "von") and whole_index < len(items) else None
     if whole and whole.spelled and not whole.ordinal and whole.values[0] > fact.values[0]:
@@ -363,13 +245,13 @@ def _make_percent(fact: Fact, value: float, end: int) -> Fact:
     return fact._replace(values=(value,), unit="%", rounded=True, ordinal=False, spelled=True, end=end)
 
 
-def _read_unit(fact: Fact, items: Sequence[_Item], index: int) -> tuple[Fact, int]:
+def _read_unit(fact: Fact, items: Sequence[Token], index: int) -> tuple[Fact, int]:
     """Return the number with what follows it: "5 million dollars", "20 per cent", "$850-950 million"."""
     taken, scale, values = index + 1, fact.scale, fact.values
     ranged = _find_range_end(items, taken)
     look = taken if ranged is None else ranged + 1  # "67 to 71 cents": both are of cents
-    while (word := _lower_at(items, look)) in _SCALES or (fact.unit and word in _SHORT_SCALES):
-        scale *= _SCALES.get(word) or _SHORT_SCALES[word]
+    while (word := _lower_at(items, look)) in SCALES or (fact.unit and word in SHORT_SCALES):
+        scale *= SCALES.get(word) or SHORT_SCALES[word]
         look += 1
     end = items[look - 1].end if ranged is None else fact.end
     unit, word, metres = fact.unit, _lower_at(items, look), fact.may_be_metres
@@ -378,14 +260,16 @@ def _read_unit(fact: Fact, items: Sequence[_Item], index: int) -> tuple[Fact, in
         if word in ("per", "percentage"):
             following, words = _lower_at(items, look + 1), 2
             unit = "%" if following == "cent" else "pp" if following.startswith("point") else ""
+        elif (following := _lower_at(items, look + 1)) in _DEGREES:
+            unit, words = UNITS[following], 2
         elif word == "m":
             metres = True
-        elif word in _SHORT_SCALES and not fact.spelled:
-            values += tuple(value * _SHORT_SCALES[word] for value in fact.values)
+        elif word in SHORT_SCALES and not fact.spelled:
+            values += tuple(value * SHORT_SCALES[word] for value in fact.values)
         elif items[look : look + 1] and ranged is not None and (upper := items[ranged].fact):
-            unit = upper.unit or _UNITS.get(word, "")
+            unit = upper.unit or UNITS.get(word, "")
         elif word != "in":
-            unit = _UNITS.get(word.partition("/")[0], "")
+            unit = UNITS.get(word.partition("/")[0], "")
         if unit and ranged is None:
             look, end = look + words, items[min(look + words, len(items)) - 1].end
     before = {_lower_at(items, index - 1), _lower_at(items, index - 2)}
@@ -403,16 +287,16 @@ def _read_unit(fact: Fact, items: Sequence[_Item], index: int) -> tuple[Fact, in
     return fact, look if ranged is None else taken
 
 
-def _find_rate(word: str, items: Sequence[_Item], index: int) -> str:
+def _find_rate(word: str, items: Sequence[Token], index: int) -> str:
     """Return the unit that a number is counted by: year for "£180 a year", litre for "mg/l"; "" without."""
     _, _, by = word.partition("/")
     if not by and _lower_at(items, index) in ("a", "an", "per", "each", "every", "je", "pro", "par", "por"):
         by = _lower_at(items, index + 1)
-    return _UNITS.get(by, "")
+    return UNITS.get(by, "")
 
 
-def _find_range_end(items: Sequence[_Item], index: int) -> int | None:
-    """Return the place of the upper number of a range whose sign stands at `place`; None without."""
+def _find_range_end(items: Sequence[Token], index: int) -> int | None:
+    """Return the place of the upper number of a range whose sign stands at `index`; None without."""
     if _lower_at(items, index) in ("-", "–", "—", "to", "bis", "and") and index + 1 < len(items):
         upper = items[index + 1].fact
         if upper and upper.kind == "number" and not upper.spelled:
@@ -420,12 +304,12 @@ def _find_range_end(items: Sequence[_Item], index: int) -> int | None:
     return None
 
 
-def _find_noun(items: Sequence[_Item], index: int) -> str:
+def _find_noun(items: Sequence[Token], index: int) -> str:
     word = _lower_at(items, index)
     return word if len(word) > 3 and word[0].isalpha() else ""
 
 
-def _lower_at(items: Sequence[_Item], index: int) -> str:
+def _lower_at(items: Sequence[Token], index: int) -> str:
     return items[index].lower if 0 <= index < len(items) else ""
 
 

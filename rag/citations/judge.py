@@ -19,13 +19,15 @@ from rag.citations.agreement import (
     has_number,
     has_other_number,
     has_pronoun,
+    has_unread_number,
     in_one_go,
     names_in,
     quotations,
     stems_of,
 )
-from rag.citations.facts import DATA, Fact, facts_of, numbers_of, table
+from rag.citations.facts import facts_of, numbers_of
 from rag.citations.folding import UNSPACED, bare, find_quote, occurrences
+from rag.citations.tokens import DATA, Fact, table
 from rag.citations.windows import Windows
 from rag.types.claims import Claim, Finding, Judgement
 from rag.types.context import Block
@@ -219,14 +221,15 @@ class _BlockReader:
         return tuple(dict.fromkeys(absent)) or self._find_turned_denial()
 
     def _has_number(self, number: Fact) -> bool:
-        """Tell whether the number stands near the claim. One that measures something must stand where the
-        context says the rest of the claim, unless nothing else is measured so there.
+        """Tell whether the number stands near the claim, or may stand there in words that are not read. One
+        that measures something must stand where the context says the rest of the claim, unless nothing else
+        is measured so there.
         """
         given = self._claim.given
         if self._stands_in_row(number):
             return True
         if not has_number(number, "\n".join((*self._number_texts, given))):
-            return False
+            return any(map(has_unread_number, self._find_rest(number, beside=0)))
         places = self._find_rest(number, beside=1) if number.unit else []
         if not places or any(has_number(number, text) for text in (given, *places)):
             return True

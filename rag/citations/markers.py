@@ -98,6 +98,7 @@ _ENDS = re.compile(r"\s*(?:[.!?。！？;；]|\Z)")
 _WORD_BEFORE = re.compile(r"\w{1,30}[ \t]?\Z")
 _IDENTIFIER = re.compile(r"(?:\b[^\W\d]{1,2}|\w*[_\d]\w*)\Z")
 CODE = re.compile(r"(`[^`]+`)")
+FROM_0 = re.compile(r"\[0[ ]?[,;–-][^\[\]]*\]")
 _MAX_DIGITS = 4
 _LONGEST_RUN = 400  # characters; what follows is a run of its own
 
@@ -215,7 +216,11 @@ def _mark(match: re.Match[str], text: str, blocks: int, written: Callable[[str],
 
 
 def _is_index(match: re.Match[str], mark: str, written: Callable[[str], bool]) -> bool:
-    """Tell whether it is an index, as "a[1]" and "M[2,3]" where a passage writes so; "steps[1]" cites."""
+    """Tell whether it is an index, as "a[1]" and "M[2,3]", or a range from 0, as "[0, 1]", where a passage
+    writes so; "steps[1]" cites.
+    """
+    if FROM_0.fullmatch(mark):
+        return written(mark)
     if match["space"] or mark[0] != "[":
         return False
     named = _IDENTIFIER.search(match.string, max(0, match.start() - 32), match.start())

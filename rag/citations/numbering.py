@@ -61,7 +61,7 @@ _RULES: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,500}(?:[ \t]+\"[^\"\n]{0,200}\")?\)"), r"\1"),
     (re.compile(r"^(?=[^\n|]*\|)(?=[^\n-]*-)[ \t|:-]+$\n?", re.MULTILINE), ""),  # below a table's head
     (re.compile(r"^[ \t]*\|(.*)\|[ \t]*$", re.MULTILINE), _join_cells),
-    (re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t#]*$", re.MULTILINE), r"\1"),
+    (re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+(.*)$", re.MULTILINE), lambda heading: heading[1].rstrip(" \t#")),
     (re.compile(r"^[ \t]{0,3}>[ \t]?", re.MULTILINE), ""),
     (re.compile(r"^[ \t]{0,3}(?:(?:[-*_][ \t]*){3,20}|={2,80}[ \t]*)$", re.MULTILINE), ""),
     (re.compile(r"^[ \t]{0,8}[*+•-][ \t]+", re.MULTILINE), ""),

@@ -9,9 +9,10 @@ from rag.prompts import NOT_FOUND, PROMPT_VERSION
 from rag.types.answer import Source, Sources
 
 _SPACE = re.compile(r"\s+")
-_MARKER = re.compile(
-    r" ?[\[【［](?:(?:blocks?|sources?|chunks?|passages?) )?\d[\d ,;^–-]{0,20}[\]】］]", re.IGNORECASE
-)
+# "argv[1] holds" is left to who has the passages; so is "[0, 1]", since no block has the number 0.
+_ONE = r"[\[【［](?:(?:blocks?|sources?|chunks?|passages?) )?[1-9][\d ,;^–-]{0,20}[\]】］]"
+_MARKER = re.compile(rf"(?: |(?<!\w)){_ONE}|{_ONE}(?=\s*[^\w\s])", re.IGNORECASE)
+_MARKER_AT_END = re.compile(rf"{_ONE}\s*\Z", re.IGNORECASE)
 _OPENING, _LONGEST_MARKER = "[【［", 40
 _CLOSING = " .:!?…。！？\"'”’»)]"  # with what may follow a full stop
 _ITEM_SIGNS = "-*•"
@@ -33,7 +34,7 @@ class ClaimText:
 
     def __init__(self) -> None:
         self.chars, self.begun, self.ending = 0, False, ""
-        self._waiting = ""
+        self._waiting = self._last = ""  # of what is shown, the last character
 
     def feed(self, text: str, *, most: int) -> str:
         """Take a piece, up to `most` characters in all; return what can be shown now."""
@@ -41,18 +42,20 @@ class ClaimText:
         if not text:
             return ""
         self.chars += len(text)
-        text = _MARKER.sub("", _SPACE.sub(" ", self._waiting + storable(text)))
+        text = _SPACE.sub(" ", self._waiting + storable(text))
+        text = _MARKER.sub("", self._last + text)[len(self._last) :]
         text = text if self.begun else text.lstrip()
         place = len(text.rstrip(_CLOSING))
         opened = max(text.rfind(sign, max(0, place - _LONGEST_MARKER), place) for sign in _OPENING)
         if opened >= 0:
             place = len(text[:opened].rstrip(_CLOSING))
         self._waiting = text[place:]
+        self._last = text[:place][-1:] or self._last
         return text[:place]
 
     def rest(self) -> str:
         """Return what has waited but for the closing punctuation."""
-        text, self._waiting = self._waiting.rstrip(), ""
+        text, self._waiting = _MARKER_AT_END.sub("", self._waiting).rstrip(), ""
         end = _END.search(text)
         place = end.start() if end else len(text)
         self.ending = text[place:]

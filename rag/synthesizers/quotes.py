@@ -8,7 +8,7 @@ from documents.text.sentences import without_note
 from documents.text.tables import CELLS, describe_title, split_row
 from documents.types import TableHead
 from rag.citations.folding import INLINE_TAG, LINE_TAG, LINK_TARGET, PAGE_SIGN
-from rag.citations.markers import CODE, squares
+from rag.citations.markers import CODE, FROM_0, squares
 from rag.extracting.units import AnswerCandidate
 from rag.types.context import Block, Context
 
@@ -19,7 +19,6 @@ _HEADING_END = re.compile(r"[\s:：]+$")
 _STOPS = re.compile(r"[.!?。！？]+$")
 _FENCE = re.compile(r"^(?:```|~~~)\S*\s+|\s+(?:```|~~~)$")  # of a program
 _LINK = re.compile(rf"!?\[([^\]\[]{{0,200}}){LINK_TARGET}")  # says nothing outside its document
-_ZERO = re.compile(r"(?<![\d.])0")
 _PAGE_SIGN = re.compile(PAGE_SIGN)
 _LINE_TAG, _INLINE_TAG = re.compile(LINE_TAG), re.compile(INLINE_TAG)
 _SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—]|/s/)\s+")  # of a heading, a list item or who signed
@@ -82,7 +81,7 @@ def _said(text: str, numbered: bool) -> str:
 
 def _without_notes(text: str) -> str:
     """Drop the numbers of the source's own notes, which would be read as ours, but for what code says. Notes
-    are counted from 1: "[0, 1]" is none, and has round brackets then.
+    are counted from 1: "[0, 1]" is none.
     """
     parts = CODE.split(text) if "`" in text else [text]
     return "".join(part if n % 2 else _take_notes(part) for n, part in enumerate(parts)).strip()
@@ -90,13 +89,13 @@ def _without_notes(text: str) -> str:
 
 def _take_notes(text: str) -> str:
     parts, done = [], 0
-    for start, end, space, run, tail in squares(text):
-        before, after = text[done:start], f"{space}({run[1:-1]}){tail}"
-        if not _ZERO.search(run):
-            after = ""
-            if before.endswith("(") and text.startswith(")", end):
-                before, end = before[:-1].rstrip(), end + 1
-        parts += [before, after]
+    for start, end, _, run, _ in squares(text):
+        if FROM_0.fullmatch(run):
+            continue
+        before = text[done:start]
+        if before.endswith("(") and text.startswith(")", end):
+            before, end = before[:-1].rstrip(), end + 1
+        parts.append(before)
         done = end
     return "".join((*parts, text[done:]))
 

@@ -3,9 +3,9 @@
 import pytest
 
 from rag.citations.checker import CheckedReply
-from rag.types.answer import Contradiction, Verification
+from rag.types.answer import Contradiction, Source, Verification
 from rag.types.context import Block, Context, Part
-from tests.citations.replies import BRIDGE, NORTH, TOWERS, checked, context, streamed
+from tests.citations.replies import BRIDGE, NORTH, TOWERS, checked, context, streamed, structured
 from tests.rag.factory import passage
 
 OAK = "The bridge is made of oak"
@@ -240,6 +240,29 @@ async def test_a_refusal_is_none_and_nothing_of_it_is_shown(reply: str):
     shown, found = await streamed(reply, range(len(reply)))
     assert (found.text, found.reason, found.unmarked) == ("", "model_declined", False)
     assert "".join(shown) == ""
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Die Informationen werden nicht an Dritte weitergegeben.",
+        "No information about customers is stored on the device.",
+        "Les documents ne doivent pas être traduits.",
+        "No hay datos personales en el registro.",
+        "该文档没有包含图片。",
+    ],
+)
+async def test_what_a_passage_says_is_no_refusal(claim: str):
+    given = context(f"{claim} {OAK}.")
+    assert (await checked(f"{claim[:-1]} [1]{claim[-1]}", given)).cited == (1,)
+    assert (await structured((claim, (Source(1),)), given=given)).cited == (1,)
+
+
+@pytest.mark.parametrize(
+    "claim", ["Die Informationen dürfen nicht an Dritte gelangen", "Les documents ne peuvent pas être copiés"]
+)
+async def test_that_documents_do_something_else_than_tell_is_a_claim(claim: str):
+    assert (await checked(f"{claim} [1].")).reason != "model_declined"
 
 
 @pytest.mark.parametrize(

@@ -94,3 +94,9 @@ async def test_a_footnote_behind_the_full_stop_and_its_definition_are_one_marker
 async def test_an_index_of_the_passage_is_no_marker() -> None:
     given = context("The matrix M[2,3] is zero.", "A tower.", "A mill.")
     assert (await checked("The matrix M[2,3] is zero [1].", given)).text == "The matrix M(2,3) is zero [1]."
+
+
+async def test_a_range_from_0_of_the_passage_is_no_marker() -> None:
+    given = context("The probability lies in [0, 1] for any event.")
+    reply = "The probability lies in [0, 1] for any event [1]."
+    assert (await checked(reply, given)).text == reply

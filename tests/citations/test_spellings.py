@@ -1,7 +1,10 @@
 """Numbers, dates and counts in the spellings of models and of documents: the same ones, and others."""
 
+import time
+
 import pytest
 
+from rag.citations.agreement import denials
 from rag.citations.facts import facts_of
 from tests.citations.replies import judgement_of, state
 
@@ -41,6 +44,45 @@ from tests.citations.replies import judgement_of, state
         ("The range is 10-12 m.", "The range is from 10 m to 12 m."),
         ("It came in the 3rd week.", "It came in the third week."),
         ("苏格兰议会由129名议员组成", "议会有１２９名议员。"),
+        ("The war lasted from 1914 to 1918.", "The war of 1914–18 lasted long."),
+        ("The report covers 2019 to 2021.", "The report covers 2019-21."),
+        ("The report covers 2019 to 2020.", "The report covers 2019/20."),
+        ("The fiscal year 2022 saw a profit.", "FY22 saw a profit."),
+        ("The contract ends on March 31, 2024.", "The contract ends on 03/31/2024."),
+        ("The contract ends on 31 March 2024.", "The contract ends on 31/03/2024."),
+        ("The contract ends on 31 March 2024.", "The contract ends on 3/31/24."),
+        ("The meeting is on June 3, 2024.", "The meeting is on 6/3/2024."),
+        ("The meeting is on 3 June 2024.", "The meeting is on 06/03/2024."),
+        ("The meeting is on 3 June 2024.", "The meeting is on 2024/06/03."),
+        ("The backup ran on March 31, 2024.", "The backup ran on 2024-03-31T10:00:00Z."),
+        ("The museum opened on 3 March 2020.", "El museo abrió el 3 de marzo de 2020."),
+        ("The museum opened on 3 March 2020.", "Le musée a ouvert le 3 mars 2020."),
+        ("The museum opened on 3 May 2020.", "Le musée a ouvert le 3 mai 2020."),
+        ("The share rose to 3.5 percent.", "The share (in percent) rose to 3.5. Then it fell."),
+        ("Der Anteil betrug 12,5 Prozent.", "Der Anteil (in Prozent) betrug 12.5. Danach sank er."),
+        ("Das Fest ist am 3. Mai.", "Das Fest ist am 3.5. um acht Uhr."),
+        ("The deposit is 150 euros.", "The deposit is one hundred and fifty euros."),
+        ("The deposit is 2,500 euros.", "The deposit is two thousand five hundred euros."),
+        ("The deposit is 150,000 euros.", "The deposit is one hundred and fifty thousand euros."),
+        ("The fee is 12 euros.", "The fee is a dozen euros."),
+        ("The fee is 100 euros.", "The fee is a hundred euros."),
+        ("Die Reise dauert 25 Tage.", "Die Reise dauert fünfundzwanzig Tage."),
+        ("Der Saal hat 250 Plätze.", "Der Saal hat zweihundertfünfzig Plätze."),
+        ("Le délai est de 20 jours.", "Le délai est de vingt jours."),
+        ("El plazo es de 35 días.", "El plazo es de treinta y cinco días."),
+        ("Il termine è di 21 giorni.", "Il termine è di ventuno giorni."),  # not read, and so not told
+        ("It takes 90 minutes.", "It takes an hour and a half."),
+        ("It takes 90 minutes.", "It takes 1½ hours."),
+        ("The rate is 2.5 percent.", "The rate is 2 1/2 percent."),
+        ("The city has 120 million inhabitants.", "该市有1.2亿居民。"),
+        ("The budget is 1,234 francs.", "Das Budget beträgt 1’234 Franken."),
+        ("World War 1 ended the empire.", "World War I ended the empire."),
+        ("It was built in the 12th century.", "It was built in the XII century."),
+        ("It was built in the 21st century.", "It was built in the twenty-first century."),
+        ("Water boils at 100 degrees Celsius.", "Water boils at 100 °C."),
+        ("The Python 3 interpreter is required.", "Python3 is required as interpreter."),
+        ("The store opens at 3:30 PM.", "The store opens at 15:30."),
+        ("The store opens at 15:30.", "The store opens at 3:30pm."),
     ],
 )
 def test_one_number_in_two_spellings_contradicts_nothing(claim: str, text: str) -> None:
@@ -69,12 +111,55 @@ def test_one_number_in_two_spellings_contradicts_nothing(claim: str, text: str) 
         ("Twenty-six people came.", "25 people came.", "Twenty-six"),
         ("The third chamber has seats.", "The second chamber has seats.", "third"),
         ("苏格兰议会由128名议员组成", "苏格兰议会由129名议员组成。", "128"),
+        ("The war lasted from 1914 to 1919.", "The war of 1914–18 lasted long.", "1919"),
+        ("The contract ends on April 31, 2024.", "The contract ends on 03/31/2024.", "April"),
+        ("The contract ends on 30 March 2024.", "The contract ends on 31/03/2024.", "30"),
+        ("Le musée a ouvert le 3 avril 2020.", "Le musée a ouvert le 3 mars 2020.", "avril"),
+        (
+            "The share rose to 4.5 percent.",
+            "The share (in percent) rose to 3.5. Then it fell.",
+            "4.5 percent",
+        ),
+        ("The deposit is 150 euros.", "The deposit is one hundred and sixty euros.", "150 euros"),
+        ("Die Reise dauert 26 Tage.", "Die Reise dauert fünfundzwanzig Tage.", "26 Tage"),
+        ("It takes 80 minutes.", "It takes 1½ hours.", "80 minutes"),
+        ("World War 3 ended the empire.", "World War I ended the empire.", "3"),
+        ("The store opens at 16:30.", "The store opens at 3:30 PM.", "16"),
     ],
 )
 def test_another_number_contradicts_and_is_told_as_it_was_written(
     claim: str, text: str, missing: str
 ) -> None:
     assert judgement_of(claim, text).missing == (missing,)
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("Invoice 12345 is due.", "Invoice No. 12345 is due."),
+        ("Regulation (EU) 2016/679 protects data.", "Regulation (EU) No 2016/679 protects data."),
+        ("The serif font is used for headings.", "The sans serif font is used for headings."),
+        ("Der Preis stieg im Mai stark.", "Der Preis stieg stark."),
+    ],
+)
+def test_a_number_a_font_and_a_month_deny_nothing(claim: str, text: str) -> None:
+    assert denials(claim) == denials(text) == []
+
+
+def test_there_are_none_is_a_denial_before_numbers_too() -> None:
+    assert denials("There are no 24 seats. No 3rd-party tools. Non è mai vero.") == ["no", "no", "non", "mai"]
+
+
+@pytest.mark.parametrize("piece", ["3", "3,", "3a", "1/2/", "3.5. ", "hundred ", "twenty and ", "I ", "A1-"])
+def test_facts_of_anything_are_found_in_linear_time(piece: str) -> None:
+    def seconds(size: int) -> float:
+        started = time.process_time()
+        judgement_of(
+            "The pump costs 12 euros in Berlin.", f"Pi is {piece * (size // len(piece))} and goes on."
+        )
+        return time.process_time() - started
+
+    assert seconds(40_000) < 0.5 + 10 * seconds(8_000)
 
 
 def test_a_small_count_in_letters_may_be_the_writers_own() -> None:
@@ -91,6 +176,7 @@ def test_a_small_count_in_letters_may_be_the_writers_own() -> None:
             ["number 3", "month May", "number 1870", "name Ann Lee", "number $5m"],
         ),
         ("One in five saw COVID-19.", ["number One in five", "name COVID-19"]),
+        ("one hundred and two hundred and five", ["number one hundred", "number two hundred and five"]),
         ("Section 2A of the Act", ["name Section 2A", "name Act"]),
         ("nothing here", []),
     ],

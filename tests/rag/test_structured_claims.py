@@ -288,6 +288,15 @@ def test_claims_are_read_for_what_they_mean(reply: str, pieces: tuple[str | Sour
     assert read(reply, 3) == pieces
 
 
+@pytest.mark.parametrize("size", [1, 7, 500])
+def test_brackets_that_cite_nothing_stay_in_a_claim(size: int):
+    text = "Use argv[1] for the first argument; the range is [0, 1]"
+    assert read(f'{{"claims": [{claim(text + ".", 1)}]}}', size) == (text, Sources((Source(1),), "."))
+    assert read(f'{{"claims": [{claim("It has 9 steps[1], says [2] A[3].", 1)}]}}', size)[0] == (
+        "It has 9 steps, says A"
+    )
+
+
 def test_the_items_of_a_list_stand_on_lines_of_their_own():
     reply = json.dumps(
         {

@@ -247,7 +247,7 @@ def test_a_link_is_said_by_its_words_and_cited_word_for_word() -> None:
         (
             "What must the share of oil be?",
             "The share of oil must be in [0, 1], else it burns.",
-            "in (0, 1), else",
+            "in [0, 1], else",
         ),
         ("What is the first lamp?", "The first lamp is `lamps[1]` in every program.", "is `lamps[1]` in"),
         (
