@@ -120,6 +120,14 @@ def test_a_fact_that_does_not_stand_where_the_passage_speaks_of_it_contradicts(
     assert judgement_of(claim, TOWER) == Judgement(missing=(missing,))
 
 
+def test_a_heading_word_for_word_lacks_nothing_and_is_quoted() -> None:
+    heading = "How to Negotiate Salary After You Get a Job Offer"
+    text = f"Many people never ask for more.\n\n{heading}\n\nA salary can be negotiated. Ask for time first."
+    (finding,) = judgement_of(heading, text).findings
+    assert (text[finding.start : finding.end], finding.support) == (heading, "supported")
+    assert judgement_of("Está permitido comer en las salas", "No está permitido comer en las salas.").missing
+
+
 def test_a_number_that_stands_elsewhere_does_not_help() -> None:
     towers = (
         "The north tower is 120 metres tall. The warden lives in it.\n\n" + "Rain fell all day long. " * 4
