@@ -122,9 +122,13 @@ def test_a_fact_that_does_not_stand_where_the_passage_speaks_of_it_contradicts(
 
 def test_a_heading_word_for_word_lacks_nothing_and_is_quoted() -> None:
     heading = "How to Negotiate Salary After You Get a Job Offer"
-    text = f"Many people never ask for more.\n\n{heading}\n\nA salary can be negotiated. Ask for time first."
-    (finding,) = judgement_of(heading, text).findings
-    assert (text[finding.start : finding.end], finding.support) == (heading, "supported")
+    others = (
+        "How a job offer is made in Berlin. Snow fell.",
+        "Here is how to react to a job offer in Berlin.",
+    )
+    text = f"Rain fell all day.\n\n{heading}\n\nAsk for time first."
+    (finding,) = judgement_of(heading, *others, text, cited=(3,)).findings
+    assert text[finding.start : finding.end] == heading
     assert judgement_of("Está permitido comer en las salas", "No está permitido comer en las salas.").missing
 
 
