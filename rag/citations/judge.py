@@ -143,7 +143,7 @@ class _BlockReader:
         above = block.content[: rows[0].start].rstrip()
         if above:
             begin = len(above) - len(above.lstrip())
-            found.insert(0, Finding(number, "supported", begin, len(above)))
+            found.append(Finding(number, "supported", begin, len(above)))
         return found
 
     def exact(self, number: int) -> Finding | None:
@@ -218,7 +218,15 @@ class _BlockReader:
         if self._overlap >= OWN_LANGUAGE:  # names of another language may be written otherwise
             absent += [name.text for name in names_in(claim, self._language) if not self._has_name(name)]
             absent += [quote for quote in quotations(claim) if not self._holds_quote(quote)]
-        return tuple(dict.fromkeys(absent)) or self._find_turned_denial()
+        if absent and not self._stands_in_blocks():
+            return tuple(dict.fromkeys(absent))
+        return self._find_turned_denial()
+
+    def _stands_in_blocks(self) -> bool:
+        """Tell whether all words of the claim, if it is more than a name, stand in a block."""
+        return not self._is_bare and any(
+            find_quote(self._claim.text, block.content) for block in self._blocks
+        )
 
     def _has_number(self, number: Fact) -> bool:
         """Tell whether the number stands near the claim, or may stand there in words that are not read. One

@@ -39,8 +39,8 @@ class Features(NamedTuple):
 
     names: as `coverage`, of the question's names and numbers alone, 1 if it has none: Amazon's report has all
     words but one of a question about Apple's revenue. margin: square root of how much stronger
-    (rag/ordering.py) it is than the usual candidate: in a large collection something always resembles the
-    question a little.
+    (rag/ranking/order.py) it is than the usual candidate: in a large collection something always resembles
+    the question a little.
 
     subject: of the question's name or year that the document holds least, the share that its candidates with
     their headings hold; 1 if there is none. A passage need not say what its document is about.

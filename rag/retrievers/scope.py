@@ -78,7 +78,7 @@ Asked = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """row: of `statements.scope`. words: the question's, in the languages that are read.
+    """row: of `statements.select_scope`. words: the question's, in the languages that are read.
 
     narrow: few enough chunks pass the filters to look at each of them. candidates: what finds them by
     words; of few chunks, none may be missed.

@@ -120,6 +120,18 @@ def test_a_fact_that_does_not_stand_where_the_passage_speaks_of_it_contradicts(
     assert judgement_of(claim, TOWER) == Judgement(missing=(missing,))
 
 
+def test_a_heading_word_for_word_lacks_nothing_and_is_quoted() -> None:
+    heading = "How to Negotiate Salary After You Get a Job Offer"
+    others = (
+        "How a job offer is made in Berlin. Snow fell.",
+        "Here is how to react to a job offer in Berlin.",
+    )
+    text = f"Rain fell all day.\n\n{heading}\n\nAsk for time first."
+    (finding,) = judgement_of(heading, *others, text, cited=(3,)).findings
+    assert text[finding.start : finding.end] == heading
+    assert judgement_of("Está permitido comer en las salas", "No está permitido comer en las salas.").missing
+
+
 def test_a_number_that_stands_elsewhere_does_not_help() -> None:
     towers = (
         "The north tower is 120 metres tall. The warden lives in it.\n\n" + "Rain fell all day long. " * 4
