@@ -17,6 +17,7 @@ _TRIMMED = " \t\r\n,;:–—-*_#>"
 _CLOSING = f"{_TRIMMED}.!?…。！？"
 _WORD = re.compile(r"\w+")
 _LETTER = re.compile(r"[^\W\d_]")
+_INDEX = re.compile(r"\[(\d{1,4})\]")
 _HARMLESS = str.maketrans("[]【】［］〔〕⟦⟧〚〛⁅⁆", "()()()()()()()")
 
 
@@ -84,12 +85,14 @@ class ParsedSentence(NamedTuple):
         """Return the text with these markers put in, and (place in the sentence, length) of each.
 
         What else may be read as one, since it is an index or a marker was taken out of "[[1]2]", gets round
-        brackets, but for code; "[0, 1]" names no block.
+        brackets, in code such as "a[1]" only; "[0, 1]" names no block.
         """
         text = self.text
         if any(not FROM_0.fullmatch(run.strip()) for *_, run, _ in squares(text)):
             parts = CODE.split(text)
-            text = "".join(part if n % 2 else part.translate(_HARMLESS) for n, part in enumerate(parts))
+            parts[::2] = [part.translate(_HARMLESS) for part in parts[::2]]
+            parts[1::2] = [_INDEX.sub(r"(\1)", code) for code in parts[1::2]]  # every face numbers a "[1]"
+            text = "".join(parts)
         parts, inserted, done = [], [], 0
         for marker, new in zip(self.markers, written, strict=True):
             if new:

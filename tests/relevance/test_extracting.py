@@ -249,7 +249,7 @@ def test_a_link_is_said_by_its_words_and_cited_word_for_word() -> None:
             "The share of oil must be in [0, 1], else it burns.",
             "in [0, 1], else",
         ),
-        ("What is the first lamp?", "The first lamp is `lamps[1]` in every program.", "is `lamps[1]` in"),
+        ("What is the first lamp?", "The first lamp is `lamps[1]` in every program.", "is `lamps(1)` in"),
         (
             "Which digits has a lamp?",
             "The digits of a lamp are `[0-9]+` everywhere.",
