@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 READY_DEV := .venv/.ready-dev
 # Each process of a test run has services, databases and folders of its own.
-TESTS_AT_ONCE ?= 4
+TESTS_AT_ONCE ?= 3
 PYTEST = $(BIN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile --max-worker-restart 1
 SOURCES := knowlex knowlex_client documents embeddings rag rag_service tests benchmarks samples manage.py
 
@@ -45,7 +45,7 @@ demo: $(READY) ## Upload a real PDF, ask about it, see the cited answer
 run: $(READY) ## Serve until stopped (Ctrl-C)
 	@exec $(BIN)/python manage.py up
 
-test: $(READY_DEV) ## Run the tests, four files at once (TESTS_AT_ONCE=4; 0: one after the other)
+test: $(READY_DEV) ## Run the tests, three files at once (TESTS_AT_ONCE=3; 0: one after the other)
 	$(PYTEST)
 
 test-all: $(READY_DEV) ## Run all tests, those too that take long

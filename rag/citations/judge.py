@@ -143,7 +143,7 @@ class _BlockReader:
         above = block.content[: rows[0].start].rstrip()
         if above:
             begin = len(above) - len(above.lstrip())
-            found.append(Finding(number, "supported", begin, len(above)))
+            found.insert(0, Finding(number, "supported", begin, len(above)))
         return found
 
     def exact(self, number: int) -> Finding | None:
