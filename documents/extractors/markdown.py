@@ -100,6 +100,7 @@ def _join_text(value: Any) -> str:
 # Only blocks are parsed: inline markup is not needed to find headings, and costs most of the time.
 _BLOCKS = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
 _INLINE = MarkdownIt("commonmark")
+_ANCHOR = re.compile(r"\s*\{#[\w.:-]{1,100}\}\s*\Z")  # of a heading
 _KINDS: dict[str, ChunkType] = {
     "fence": "code",
     "code_block": "code",
@@ -181,9 +182,9 @@ def _find_blocks(tokens: Sequence[Token], lines: Sequence[int], text: str) -> It
 
 
 def _read_title(inline: Token) -> str:
-    """Return a heading as it reads: "The **cell** [1](#n)" -> "The cell 1"."""
+    """Return a heading as it reads: "The **cell** [1](#n) {#cell}" -> "The cell 1"."""
     parts = _INLINE.parseInline(inline.content[:2_000])[0].children or []
     shown = (
         " " if part.type == "softbreak" else part.content for part in parts if part.type != "html_inline"
     )
-    return clean_label("".join(shown), max_chars=MAX_TITLE)
+    return clean_label(_ANCHOR.sub("", "".join(shown)), max_chars=MAX_TITLE)

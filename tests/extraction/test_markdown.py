@@ -24,7 +24,7 @@ Deep *dive*
 
     # neither is code
 
-### Even deeper
+### Even deeper {#even-deeper}
 """
 
 
