@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from rag.extracting.sentence_form import asked_words, expected_kinds
+from rag.extracting.sentence_form import asked_words, expected_kinds, kind_asked
 from rag.extracting.units import AnswerCandidate
 from rag.ranking.sentences import words_of
 from rag.types.retrieval import Passage
@@ -57,10 +57,11 @@ def completing(one: AnswerCandidate, candidates: Sequence[AnswerCandidate]) -> l
 
 
 def steps_of(
-    question: str, one: AnswerCandidate, candidates: Sequence[AnswerCandidate]
+    question: str, one: AnswerCandidate, candidates: Sequence[AnswerCandidate], language: str
 ) -> list[AnswerCandidate]:
-    """Return the other steps of a numbered list if the question is how something is done."""
-    if "way" not in expected_kinds(question) or not _STEP.match(one.text):
+    """Return the other steps of a numbered list if the question is how one does it, not which button."""
+    asks_how = "way" in expected_kinds(question) and not kind_asked(question, language)
+    if not asks_how or not _STEP.match(one.text):
         return []
     own = [other for other in candidates if other.number == one.number and other.worded]
     before = takewhile(_is_step, reversed([other for other in own if other.place < one.place]))

@@ -133,7 +133,7 @@ def _with_what_it_needs(
     said = [one]
     language, passage = context.blocks[one.number - 1].language, context.passages[one.unit.passage]
     needed = completing(one, candidates) + leading(one, candidates)
-    steps = steps_of(question, one, candidates)
+    steps = steps_of(question, one, candidates, language)
     if one.length + sum(each.length for each in steps) <= most_words:
         needed += [step for step in steps if step not in needed]
     needed += heading(question, one, language)

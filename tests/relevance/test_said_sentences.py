@@ -179,6 +179,16 @@ def test_what_somebody_did_with_it_comes_with_what_it_is() -> None:
     assert said == "Mirow has a new ferry [1]. It was built by Adela Brandt for the skaters of the Lieps [1]."
 
 
+def test_who_asks_how_gets_all_steps_and_who_asks_which_the_one() -> None:
+    steps = (
+        "## Lighting the lamp\n\n1. Open the lamp.\n2. Light the lamp by the red button.\n3. Close it again."
+    )
+    assert answer("How do I light the lamp?", steps) == (
+        "1. Open the lamp [1]. 2. Light the lamp by the red button [1]. 3. Close it again [1]."
+    )
+    assert "Close it" not in answer("Which button lights the lamp?", steps)
+
+
 def test_a_line_comes_with_the_heading_that_tells_what_it_is_of() -> None:
     text = "## Pay of the pilots\n\nFirst year: 40 thalers\n\n## Sails\n\nLinen from Mirow lasts for years."
     assert answer("What pay do pilots get in the first year?", text) == (
