@@ -89,14 +89,25 @@ def own_name_in(text: str, found: Retrieval) -> frozenset[str]:
     language = found.passages[0].language
     tokens = [_OF_NAME.sub("", token).strip(_SIGNS) for token in _TOKEN.findall(text)]
     held = [frozenset(lexemes(token, language)) - frame_words(language) for token in tokens]
-    often = [bool(words) and all(found.idf.get(word, inf) <= COMMON for word in words) for words in held]
     written = " ".join(passage.content for passage in found.passages)
+    often = [
+        bool(words) and all(found.idf.get(word, inf) <= COMMON for word in words) and _has_capital(token, written)
+        for token, words in zip(tokens, held, strict=True)
+    ]
     for words in range(LONGEST_NAME, 0, -1):
         for place in range(len(tokens) - words + 1):
             run = slice(place, place + words)
             if all(often[run]) and _is_name(tokens[run], written):
                 return frozenset(chain(*held[run]))
     return frozenset()
+
+
+def _has_capital(word: str, written: str) -> bool:
+    """Return whether a text may have a word often enough with capital letters, parts of words included: quick
+    to see, and so of few words of a question.
+    """
+    small = word.lower()
+    return written.lower().count(small) - written.count(small) >= CAPITAL * WRITTEN
 
 
 def _is_name(tokens: Sequence[str], written: str) -> bool:
