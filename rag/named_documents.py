@@ -91,7 +91,9 @@ def own_name_in(text: str, found: Retrieval) -> frozenset[str]:
     held = [frozenset(lexemes(token, language)) - frame_words(language) for token in tokens]
     written = " ".join(passage.content for passage in found.passages)
     often = [
-        bool(words) and all(found.idf.get(word, inf) <= COMMON for word in words) and _has_capital(token, written)
+        bool(words)
+        and all(found.idf.get(word, inf) <= COMMON for word in words)
+        and _has_capital(token, written)
         for token, words in zip(tokens, held, strict=True)
     ]
     for words in range(LONGEST_NAME, 0, -1):

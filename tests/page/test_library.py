@@ -111,6 +111,22 @@ def test_a_file_that_is_there_already_is_shown_and_no_failure(server: Stack, ope
     expect(page.get_by_role("heading", level=1)).to_have_text("towers.pdf")
 
 
+def test_an_earlier_version_of_the_same_name_can_go(server: Stack, open_page: OpenPage):
+    page = open_page(server, "/documents")
+    row = page.locator(".uploads li")
+    for text in (b"The office opens at eight.", b"The office opens at nine."):
+        page.reload()
+        drop(page, {"opening-hours.txt": text})
+        expect(row).to_contain_text("ready", timeout=60_000)
+
+    expect(row).to_contain_text("Another one of this name is here")
+    page.on("dialog", lambda dialog: dialog.accept())
+    row.get_by_role("button", name="Delete the older one").click()
+
+    expect(row).not_to_contain_text("Another one")
+    expect(page.locator(".library li").filter(has_text="opening-hours.txt")).to_have_count(1)
+
+
 def test_a_document_shows_its_facts_pages_and_passages(server: Stack, open_page: OpenPage):
     id_ = ingest(server.client, TOWERS, "towers.pdf")["documentId"]
     embed(server.client)

@@ -30,7 +30,7 @@ export function DocumentsView({ parameters, collections, say, onChanged }) {
   const set = (name) => (event) => navigate(addressWith({ [name]: event.target.value }), { replace: name === "q" });
   return html`<section class="documents">
     <h1>${t("Documents")}</h1>
-    <${DropZone} collections=${collections} chosen=${wanted.collection} onEnded=${() => { list.reload(); onChanged(); }} />
+    <${DropZone} collections=${collections} chosen=${wanted.collection} say=${say} onEnded=${() => { list.reload(); onChanged(); }} />
     <${Sources} collections=${collections} say=${say} onChanged=${() => { list.reload(); onChanged(); }} />
     <form class="filters" role="search" onSubmit=${(event) => event.preventDefault()}>
       <input type="search" value=${wanted.q} maxlength="200" placeholder=${t("Find by name or title")} aria-label=${t("Find by name or title")} onInput=${set("q")} />
@@ -121,7 +121,7 @@ function Row({ document }) {
   </a></li>`;
 }
 
-function DropZone({ collections, chosen, onEnded }) {
+function DropZone({ collections, chosen, say, onEnded }) {
   const [over, setOver] = useState(false);
   const [collection, setCollection] = useState(chosen || "default");
   const [, render] = useState(0);
@@ -153,19 +153,20 @@ function DropZone({ collections, chosen, onEnded }) {
     <p><label class="button primary">${t("Choose files")}<input type="file" multiple class="visually-hidden" onChange=${onChoose} /></label>
       <label class="button">${t("Choose a folder")}<input type="file" webkitdirectory class="visually-hidden" onChange=${onChoose} /></label>
       <label>${t("into")} <${Choice} label=${t("Collection of new documents")} value=${collection} onChange=${(event) => setCollection(event.target.value)} options=${names.map((name) => [name, name])} /></label></p>
-    ${uploads.items.length > 0 && html`<ul class="uploads">${uploads.items.slice(0, 200).map((item) => html`<${UploadRow} key=${item.key} item=${item} />`)}</ul>
+    ${uploads.items.length > 0 && html`<ul class="uploads">${uploads.items.slice(0, 200).map((item) => html`<${UploadRow} key=${item.key} item=${item} say=${say} onChanged=${onEnded} />`)}</ul>
       ${!uploads.running && html`<button type="button" onClick=${() => uploads.forgetEnded()}>${t("Clear this list")}</button>`}`}
   </div>`;
 }
 
-function UploadRow({ item }) {
+function UploadRow({ item, say, onChanged }) {
   const { share, seconds } = progressOf(item);
   const document = item.document;
   const name = html`<b dir="auto">${item.path}</b>`;
   switch (item.state) {
     case "completed":
       return html`<li class="completed">${name} <span>✓ ${t("ready")}</span> <a href=${`/documents/${document.id}`} data-inside>${t("open")}</a>
-        <a href=${`/?document=${document.id}&name=${encodeURIComponent(document.filename)}`} data-inside>${t("ask about it")}</a></li>`;
+        <a href=${`/?document=${document.id}&name=${encodeURIComponent(document.filename)}`} data-inside>${t("ask about it")}</a>
+        ${item.older && html`<${Older} item=${item} say=${say} onChanged=${onChanged} />`}</li>`;
     case "duplicate":
       return html`<li class="duplicate">${name} <span>${t("is already here")}</span> ${document.duplicate_of && html`<a href=${`/documents/${document.duplicate_of}`} data-inside>${t("show it")}</a>`}</li>`;
     case "failed":
@@ -174,6 +175,17 @@ function UploadRow({ item }) {
     default:
       return html`<li>${name} <progress max="1" value=${share} aria-label=${item.path}></progress> <span>${stageText(item)}${seconds ? ` · ${t("{time} left", { time: duration(seconds) })}` : ""}</span></li>`;
   }
+}
+
+/** Both are asked until one goes: what was true last year stands beside what is true now. */
+function Older({ item, say, onChanged }) {
+  const { id, filename, created_at: at } = item.older;
+  const remove = async () => {
+    if (!confirm(t("Delete {name}, its passages and what past answers quote from it?", { name: filename }))) return;
+    await uploads.deleteOlder(item).then(onChanged, (error) => say(error.message));
+  };
+  return html`<small>${t("Another one of this name is here, of {time}.", { time: dateTime(at) })} <a href=${`/documents/${id}`} data-inside>${t("show it")}</a>
+    <button type="button" class="danger" onClick=${remove}>${t("Delete the older one")}</button></small>`;
 }
 
 function stageText({ state, document }) {

@@ -1,6 +1,6 @@
 /** Uploads: files that were dropped or chosen, sent a few at a time, and how far each is until it can be asked. */
 
-import { ApiError, asSentence, call, problemText, upload } from "./api.js";
+import { ApiError, asSentence, call, problemText, query, upload } from "./api.js";
 import { t } from "./i18n.js";
 
 const AT_ONCE = 2;
@@ -8,7 +8,8 @@ const ENDED = new Set(["completed", "failed", "duplicate", "refused"]);
 
 /**
  * @typedef {{key: number, file: File, path: string, state: "waiting" | "sending" | "reading" | "completed" | "failed" | "duplicate" | "refused",
- *   sent: number, document: any, message: string, since: number}} UploadItem
+ *   sent: number, document: any, message: string, since: number, older: any}} UploadItem
+ *   older: another document of the same name that was there before, mostly an earlier version; else null.
  *   state "refused": the server did not take the file, and nothing of it is there.
  */
 
@@ -23,7 +24,7 @@ export const uploads = {
   /** @param {{file: File, path: string}[]} files @param {string} collection */
   add(files, collection) {
     const items = files.map(({ file, path }) => ({
-      key: ++count, file, path, collection, state: "waiting", sent: 0, document: null, message: "", since: 0,
+      key: ++count, file, path, collection, state: "waiting", sent: 0, document: null, message: "", since: 0, older: null,
     }));
     this.items = [...items, ...this.items];
     this.next();
@@ -88,12 +89,28 @@ export const uploads = {
         if (status === "completed") item.state = "completed";
         else if (status === "failed") item.state = code === "DUPLICATE" ? "duplicate" : "failed";
         item.message = problemText(code, item.document.error || "");
+        this.changed();
+        if (item.state === "completed") item.older = await this.olderThan(item);
       } catch (error) {
         if (++failures > 10) Object.assign(item, { state: "failed", message: error.message });
         else await new Promise((resolve) => setTimeout(resolve, 1000 * failures));
       }
       this.changed();
     }
+  },
+
+  /** Of a folder's files many have the same name, "README.md": there it tells nothing. */
+  async olderThan({ path, collection, document }) {
+    if (path !== document.filename) return null;
+    const { documents } = await call(`/v1/documents${query({ collection, q: path, sort: "-created_at" })}`);
+    const own = new Set(this.items.map((item) => item.document?.id));
+    return documents.find(({ id, filename }) => filename === path && !own.has(id)) || null;
+  },
+
+  async deleteOlder(item) {
+    await call(`/v1/documents/${item.older.id}`, { method: "DELETE" });
+    item.older = null;
+    this.changed();
   },
 };
 
