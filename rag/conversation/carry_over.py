@@ -143,10 +143,32 @@ def _with_fragment(before: ParsedQuestion, fragment: str, asked: ParsedQuestion)
     if span is not None:
         new = POSSESSIVE.sub("", fragment[core[0].start :])
         return before.text[: span[0]] + new + before.text[span[1] :]
+    if both := _with_parts(before, parsed, placed=placed):
+        return both
     if not placed:
         return _bracketed(asked.text, before.text)
     question = before.text.rstrip(END)
     return f"{question} {fragment[:1].lower() + fragment[1:]}{before.text[len(question) :].strip() or '?'}"
+
+
+def _with_parts(before: ParsedQuestion, fragment: ParsedQuestion, *, placed: bool) -> str:
+    """Put each part of a fragment, "Amazon in 2019", in place of what is like it; "" where one has none."""
+    small = before.small
+    parts: list[list[Word]] = [[]]
+    for word in fragment.words:
+        if word.plain in small.prepositions:
+            parts.append([])
+        elif word.plain not in small.articles:
+            parts[-1].append(word)
+    filled = [part for part in parts if part]
+    spans = [_find_alike(before, part, placed=placed or bool(n)) for n, part in enumerate(filled)]
+    places = [(span, part) for span, part in zip(spans, filled, strict=True) if span]
+    if len({span for span, _ in places}) < max(2, len(filled)):
+        return ""
+    text = before.text
+    for (start, end), part in sorted(places, key=lambda one: one[0], reverse=True):
+        text = text[:start] + POSSESSIVE.sub("", fragment.text[part[0].start : part[-1].end]) + text[end:]
+    return text
 
 
 def _find_alike(before: ParsedQuestion, new: Sequence[Word], *, placed: bool) -> tuple[int, int] | None:

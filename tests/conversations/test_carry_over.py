@@ -22,6 +22,8 @@ TOWER = "How tall is the Eiffel Tower?"
         ("Who wrote Hamlet?", "When was it published?", "When was Hamlet published?"),
         ("What is the capital of France?", "And in Germany?", "What is the capital of Germany?"),
         ("What is the capital of France?", "What about Spain?", "What is the capital of Spain?"),
+        ("What did Adobe earn in 2022?", "And Amazon in 2019?", "What did Amazon earn in 2019?"),
+        ("How many lived in Paris in 1900?", "And in Rome in 1950?", "How many lived in Rome in 1950?"),
         ("What was the revenue in 2019?", "And in 2020?", "What was the revenue in 2020?"),
         ("How long does black tea steep?", "And green tea?", "How long does green tea steep?"),
         ("How long does sourdough bake?", "At 200 degrees?", "How long does sourdough bake at 200 degrees?"),
