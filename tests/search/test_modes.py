@@ -103,6 +103,12 @@ def test_only_the_named_collections_are_read(library: Library, mode: str):
     assert library.chinese_id not in {result["document_id"] for result in default}
 
 
+@pytest.mark.parametrize("field", ["collection", "collection_id"])
+def test_a_collection_named_as_other_routes_name_it_is_read_alone(library: Library, field: str):
+    reply = library.client.post("/v1/search", json={"query": "机器学习", field: "default"})
+    assert library.chinese_id not in {result["document_id"] for result in reply.json()["results"]}
+
+
 def test_an_unknown_collection_is_not_found(library: Library):
     reply = post(library.client, "bread", collections=["default", "nowhere"])
     assert_problem(reply, 404, "NOT_FOUND", field="collections")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from documents.access import Access
 from knowlex.web.fields import is_blank
@@ -70,6 +70,17 @@ class QuestionShape(InputShape):
     settings: QuestionSettings = QuestionSettings()
     collections: CollectionNames = []
     filters: SearchFilters = SearchFilters()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_as_elsewhere(cls, body: Any) -> Any:
+        """`collection` of /query and `collection_id` of /v1/ingest name one here, too: passed over, all the
+        others would answer.
+        """
+        if not isinstance(body, dict) or "collections" in body:
+            return body
+        named = [body[name] for name in ("collection", "collection_id") if isinstance(body.get(name), str)]
+        return {**body, "collections": named[:1]} if named else body
 
     async def question(self, *, access: Access) -> Question:
         """Raises NotFound, Forbidden, RetrievalFailed, DatabaseUnavailable."""
