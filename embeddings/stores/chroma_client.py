@@ -58,13 +58,15 @@ class ChromaRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChromaCollection:
-    """dimensions: None before anything was stored, or not known. space: cosine, l2 or ip."""
+    """dimensions: None before anything was stored, or not known. space: cosine, l2 or ip. path: of the server's
+    routes for it."""
 
     id: str
     name: str
     dimensions: int | None
     space: str
     metadata: Mapping[str, Any]
+    path: str
 
 
 class _ServerLimits(NamedTuple):
@@ -95,9 +97,7 @@ class ChromaClient:
     ) -> None:
         wire = JsonWire(_base_url(url), headers=_key_headers(url, api_key))
         self._caller = StoreCaller(wire, timeout_s=timeout_s, retry=retry)
-        self._home = self._own_home = (
-            f"{API}/tenants/{quote(tenant, safe='')}/databases/{quote(database, safe='')}/collections"
-        )
+        self._home = f"{API}/tenants/{quote(tenant, safe='')}/databases/{quote(database, safe='')}/collections"
         self._older = older
         self._of_tenant = "?" + urlencode({"tenant": tenant, "database": database})
         self._collections: dict[str, ChromaCollection] = {}
@@ -124,7 +124,7 @@ class ChromaClient:
         reply = await self._caller.call("POST", self._home, body)
         if not reply.ok and reply.status != CONFLICT:  # two at once
             raise_refusal(reply, "to make a collection: its name, or the tenant or database")
-        return self._remember(name, _parse_collection(reply.body)) if reply.ok else await self._look_up(name)
+        return self._remember(name, reply.body, self._home) if reply.ok else await self._look_up(name)
 
     async def delete_collection(self, name: str) -> None:
         self._collections.pop(name, None)
@@ -210,27 +210,27 @@ class ChromaClient:
         """Call once more with another id where the collection was made anew since it was looked up."""
         is_cached = name in self._collections
         collection = await self.collection(name)
-        reply = await self._caller.call(method, f"{self._home}/{collection.id}/{verb}", body)
+        reply = await self._caller.call(method, f"{collection.path}/{verb}", body)
         if reply.status == MISSING and is_cached:
             collection = await self._look_up(name)
-            reply = await self._caller.call(method, f"{self._home}/{collection.id}/{verb}", body)
+            reply = await self._caller.call(method, f"{collection.path}/{verb}", body)
         return check_reply(reply)
 
     async def _look_up(self, name: str) -> ChromaCollection:
         self._collections.pop(name, None)
-        self._home, path = self._own_home, quote(name, safe="")
-        reply = await self._caller.call("GET", f"{self._home}/{path}")
+        home, path = self._home, quote(name, safe="")
+        reply = await self._caller.call("GET", f"{home}/{path}")
         if not (self._older and _is_unknown_route(reply)):
-            return self._remember(name, _parse_collection(check_reply(reply).body))
-        self._home = f"{OLDER}/collections"
-        reply = await self._caller.call("GET", f"{self._home}/{path}{self._of_tenant}")
+            return self._remember(name, check_reply(reply).body, home)
+        home = f"{OLDER}/collections"
+        reply = await self._caller.call("GET", f"{home}/{path}{self._of_tenant}")
         if reply.ok and isinstance(reply.body, dict) and {"id", "name"} <= reply.body.keys():
-            return self._remember(name, _parse_collection(reply.body))
+            return self._remember(name, reply.body, home)
         # Such a server tells nothing of its collections, and takes their names for their ids.
-        return self._remember(name, ChromaCollection(path, name, None, "cosine", {}))
+        return self._remember(name, {"id": path, "name": name, "metadata": {"hnsw:space": "cosine"}}, home)
 
-    def _remember(self, name: str, collection: ChromaCollection) -> ChromaCollection:
-        self._collections[name] = collection
+    def _remember(self, name: str, body: Any, home: str) -> ChromaCollection:
+        collection = self._collections[name] = _parse_collection(body, home)
         return collection
 
     async def _fetch_limits(self) -> _ServerLimits:
@@ -247,14 +247,13 @@ def _is_unknown_route(reply: Reply) -> bool:
     return reply.status in NO_ROUTE and not str(error or "").endswith("NotFoundError")
 
 
-def _parse_collection(body: Any) -> ChromaCollection:
+def _parse_collection(body: Any, home: str) -> ChromaCollection:
     try:
         configuration, metadata = body.get("configuration_json") or {}, body.get("metadata") or {}
         index = configuration.get("hnsw") or configuration.get("spann") or {}
         space = index.get("space") or metadata.get("hnsw:space") or "l2"
-        return ChromaCollection(
-            str(body["id"]), str(body["name"]), body.get("dimension"), str(space), metadata
-        )
+        id_, name = str(body["id"]), str(body["name"])
+        return ChromaCollection(id_, name, body.get("dimension"), str(space), metadata, f"{home}/{id_}")
     except (AttributeError, KeyError, TypeError) as exc:
         raise unreadable_answer(exc) from exc
 

@@ -1,5 +1,6 @@
 """Servers that speak version 1 of Chroma's API: as the Service's document has it, and as Chroma 0.x does."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -75,6 +76,12 @@ async def test_a_question_is_answered(store: tuple[Store, str], ollama: Provider
         assert made.asked[-1]["where"] == {"source_type": "pdf"}
         assert set(made.asked[-1]["include"]) == {"documents", "metadatas", "distances"}
         assert len(made.asked[-1]["query_embeddings"][0]) == 384
+
+
+async def test_many_questions_at_once_are_all_answered(store: tuple[Store, str], ollama: Provider):
+    async with RAGService(ollama_host=ollama.url, vector_store_url=store[1]) as service:
+        answers = await asyncio.gather(*(service.aquery(QUESTION) for _ in range(20)))
+    assert all(answer.answer for answer in answers)
 
 
 async def test_another_collection_is_not_there(
