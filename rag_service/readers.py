@@ -22,6 +22,7 @@ COSINE, EUCLIDEAN = "cosine", "l2"
 UNRELATED = 1.0  # cosine distance of what has no direction
 SAMPLE, SAMPLED_S = 100, 60.0  # records by whose vectors all are judged, and for how long
 NEARLY_ONE = 1e-3
+USUAL_SIZE = 384  # dimensions of the vectors of all-MiniLM-L6-v2
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class CollectionReader(Protocol):
         ...
 
     async def count(self) -> int:
-        """Count all records; 0 while there is no such collection."""
+        """Count all records; 0 while there is no such collection, or where nobody says how many there are."""
         ...
 
     async def ping(self) -> None:
@@ -86,11 +87,16 @@ class ChromaReader:
     async def count(self) -> int:
         try:
             return await self._client.count(self.name)
-        except NoSuchCollection:
+        except (NoSuchCollection, StoreRefused):
             return 0
 
     async def ping(self) -> None:
-        await self._client.heartbeat()
+        """A server that knows the route of questions alone is one if it finds something."""
+        try:
+            await self._client.heartbeat()
+        except StoreRefused:
+            if not await self.nearest(np.zeros(USUAL_SIZE, np.float32), 1):
+                raise
 
     async def aclose(self) -> None:
         await self._client.aclose()

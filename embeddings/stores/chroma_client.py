@@ -16,6 +16,7 @@ from embeddings.stores.server import (
     TIMEOUT_S,
     NoSuchCollection,
     StoreCaller,
+    StoreRefused,
     check_reply,
     raise_refusal,
     split_batches,
@@ -133,7 +134,7 @@ class ChromaClient:
     async def count(self, name: str) -> int:
         count = (await self._call(name, "count", method="GET")).body
         if not isinstance(count, int):
-            raise unreadable_answer()
+            raise StoreRefused("The vector store does not say how many records there are.")
         return count
 
     async def query(
@@ -220,11 +221,11 @@ class ChromaClient:
         self._collections.pop(name, None)
         home, path = self._home, quote(name, safe="")
         reply = await self._caller.call("GET", f"{home}/{path}")
-        if not (self._older and _is_unknown_route(reply)):
+        if not self._older or not (_is_unknown_route(reply) or (reply.ok and not _tells_collection(reply))):
             return self._remember(name, check_reply(reply).body, home)
         home = f"{OLDER}/collections"
         reply = await self._caller.call("GET", f"{home}/{path}{self._of_tenant}")
-        if reply.ok and isinstance(reply.body, dict) and {"id", "name"} <= reply.body.keys():
+        if _tells_collection(reply):
             return self._remember(name, reply.body, home)
         # Such a server tells nothing of its collections, and takes their names for their ids.
         return self._remember(name, {"id": path, "name": name, "metadata": {"hnsw:space": "cosine"}}, home)
@@ -245,6 +246,11 @@ def _is_unknown_route(reply: Reply) -> bool:
     """
     error = reply.body.get("error") if isinstance(reply.body, dict) else None
     return reply.status in NO_ROUTE and not str(error or "").endswith("NotFoundError")
+
+
+def _tells_collection(reply: Reply) -> bool:
+    """Return whether it does; a server may answer any GET with the same."""
+    return reply.ok and isinstance(reply.body, dict) and {"id", "name"} <= reply.body.keys()
 
 
 def _parse_collection(body: Any, home: str) -> ChromaCollection:

@@ -36,7 +36,7 @@ class Store:
         return await self._said({"nanosecond heartbeat": 1})
 
     async def _lost(self, request: web.Request) -> web.Response:
-        return web.Response(status=self.unknown if request.method == "GET" else 404)
+        return web.json_response({}, status=self.unknown if request.method == "GET" else 404)
 
     async def _collection(self, request: web.Request) -> web.Response:
         assert request.query["tenant"] == "default_tenant"
@@ -60,9 +60,12 @@ class Store:
         return web.json_response(body, status=self.status)
 
 
-@pytest.fixture(params=["by name", "by name, knowing no GET", "by id"])
+UNKNOWN = {"by name": 404, "by name, knowing no GET": 501, "by name, any GET is the same": 200, "by id": 404}
+
+
+@pytest.fixture(params=UNKNOWN)
 async def store(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Store, str]]:
-    store = Store(by_id=request.param == "by id", unknown=501 if "GET" in request.param else 404)
+    store = Store(by_id=request.param == "by id", unknown=UNKNOWN[request.param])
     async with TestServer(store.app()) as server:
         yield store, str(server.make_url(""))
 
@@ -101,8 +104,13 @@ async def test_its_faults_are_told(store: tuple[Store, str], ollama: Provider):
             await service.aquery(QUESTION)
 
 
-async def test_health_of_one_that_tells_it(ollama: Provider):
-    async with TestServer(Store(by_id=True).app()) as server:
-        service = RAGService(ollama_host=ollama.url, vector_store_url=str(server.make_url("")))
+async def test_one_that_answers_is_connected(store: tuple[Store, str], ollama: Provider):
+    async with RAGService(ollama_host=ollama.url, vector_store_url=store[1]) as service:
         assert (await service.ahealth_check())["vector_store"] == "connected"
+
+
+async def test_a_server_of_something_else_is_no_store(ollama: Provider):
+    async with TestServer(web.Application()) as server:
+        service = RAGService(ollama_host=ollama.url, vector_store_url=str(server.make_url("")))
+        assert (await service.ahealth_check())["vector_store"] == "unreachable"
         await service.aclose()
