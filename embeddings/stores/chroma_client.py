@@ -98,7 +98,9 @@ class ChromaClient:
     ) -> None:
         wire = JsonWire(_base_url(url), headers=_key_headers(url, api_key))
         self._caller = StoreCaller(wire, timeout_s=timeout_s, retry=retry)
-        self._home = f"{API}/tenants/{quote(tenant, safe='')}/databases/{quote(database, safe='')}/collections"
+        self._home = (
+            f"{API}/tenants/{quote(tenant, safe='')}/databases/{quote(database, safe='')}/collections"
+        )
         self._older = older
         self._of_tenant = "?" + urlencode({"tenant": tenant, "database": database})
         self._collections: dict[str, ChromaCollection] = {}
