@@ -59,8 +59,8 @@ class ChromaRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChromaCollection:
-    """dimensions: None before anything was stored, or not known. space: cosine, l2 or ip. path: of the server's
-    routes for it."""
+    """dimensions: None before anything was stored, or not known. space: cosine, l2 or ip. path: of the
+    server's routes for it."""
 
     id: str
     name: str
