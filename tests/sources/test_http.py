@@ -197,6 +197,8 @@ def test_the_command_runs_and_lists_sources(client: httpx.Client, stack: Stack, 
     assert "3 deleted" in stack.manage("sync", "papers", "--confirm")
     with pytest.raises(CommandError, match="Source not found"):
         commands.manage(stack, "sync", "nobody")
+    with pytest.raises(CommandError, match="Say which sources"):
+        commands.manage(stack, "sync", "--confirm")
 
 
 @pytest.mark.slow

@@ -57,6 +57,8 @@ class Command(ProjectCommand):
         from embeddings import tasks
 
         names = [row.name for row in _all()] if options["all"] else options["sources"]
+        if not names and not options["all"] and (options["dry_run"] or options["confirm"]):
+            raise CommandError("Say which sources: their names, or --all.")
         if not names:
             self._write(_all(), as_json=options["as_json"])
             return
