@@ -173,6 +173,7 @@ class BulkIngest:
 
     def _refuse(self, path: Path, reason: str) -> FileResult:
         self._ended = replace(self._ended, ended=self._ended.ended + 1)
+        self.totals = replace(self.totals, ended=self.totals.ended + 1)
         return FileResult(printable_path(path), "failed", reason=reason)
 
     def _begin_job(self, batch: list[NewDocument], paths: list[Path]) -> UUID:

@@ -138,7 +138,8 @@ def test_mistakes_are_told_before_anything_is_done(
 
 
 def test_paths_that_lead_nowhere_are_failures(transactional_db: None, folder: Path):
-    out = StringIO()
+    out, progress = StringIO(), StringIO()
     with pytest.raises(SystemExit, match="1"):
-        call_command("ingest", str(folder / "missing"), stdout=out)
+        call_command("ingest", str(folder / "missing"), stdout=out, stderr=progress)
+    assert "1/1 documents" in progress.getvalue()
     assert "missing: It cannot be read: No such file or directory." in out.getvalue()
