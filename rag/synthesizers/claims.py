@@ -30,10 +30,11 @@ class ClaimText:
     markers stand before that.
 
     chars: how many have come. begun: some of it was shown. ending: the closing punctuation, after `rest`.
+    marked: the blocks that the markers name.
     """
 
     def __init__(self) -> None:
-        self.chars, self.begun, self.ending = 0, False, ""
+        self.chars, self.begun, self.ending, self.marked = 0, False, "", list[Source]()
         self._waiting = self._last = ""  # of what is shown, the last character
 
     def feed(self, text: str, *, most: int) -> str:
@@ -43,7 +44,7 @@ class ClaimText:
             return ""
         self.chars += len(text)
         text = _SPACE.sub(" ", self._waiting + storable(text))
-        text = _MARKER.sub("", self._last + text)[len(self._last) :]
+        text = _MARKER.sub(self._take, self._last + text)[len(self._last) :]
         text = text if self.begun else text.lstrip()
         place = len(text.rstrip(_CLOSING))
         opened = max(text.rfind(sign, max(0, place - _LONGEST_MARKER), place) for sign in _OPENING)
@@ -55,11 +56,15 @@ class ClaimText:
 
     def rest(self) -> str:
         """Return what has waited but for the closing punctuation."""
-        text, self._waiting = _MARKER_AT_END.sub("", self._waiting).rstrip(), ""
+        text, self._waiting = _MARKER_AT_END.sub(self._take, self._waiting).rstrip(), ""
         end = _END.search(text)
         place = end.start() if end else len(text)
         self.ending = text[place:]
         return text[:place]
+
+    def _take(self, marker: re.Match[str]) -> str:
+        self.marked += (Source(int(digits)) for digits in re.findall(r"\d+", marker[0]))
+        return ""
 
 
 OPENED_WITHIN = 100  # characters
@@ -249,7 +254,7 @@ class ClaimReader:
     def _end(self, found: Pieces) -> None:
         self._show(self._text.rest(), found)
         if self._text.begun:
-            found.append(Sources(tuple(dict.fromkeys(self._sources)), self._text.ending or "."))
+            found.append(Sources(self._named(), self._text.ending or "."))
         self.count += 1
         self._state = self._between
 
@@ -267,8 +272,11 @@ class ClaimReader:
         if self._state != self._between:
             self._show(self._text.rest(), found)
             if self._text.begun:
-                sources = tuple(dict.fromkeys(self._sources))
-                found.append(Sources(sources, self._text.ending))
+                found.append(Sources(self._named(), self._text.ending))
+
+    def _named(self) -> tuple[Source, ...]:
+        """Return the claim's sources; of a claim without any, those that its text marks."""
+        return tuple(dict.fromkeys(self._sources or self._text.marked))
 
 
 def _decoded(raw: str) -> str:

@@ -268,6 +268,10 @@ def test_a_reply_that_is_cut_off_ends_each_claim(length: int, size: int):
             ("A", Sources((Source(1, "c d"),), ".")),
         ),
         (
+            '{"claims":[{"text":"A [2][1, 7].","sources":[]},{"text":"B [3]","sources":[]}]}',
+            ("A", Sources((Source(2), Source(1), Source(7)), "."), " B", Sources((Source(3),), ".")),
+        ),
+        (
             '{"claims":[{"text":"A?","sources":null},{"text":"B',
             ("A", Sources((), "?"), " B", Sources(())),
         ),
