@@ -107,9 +107,14 @@ class SourceText:
     breaks_sentences: bool = False
 
     def is_heading_only(self, start: int, end: int, title: str) -> bool:
-        """Tell if `text[start:end]` is just its heading, but for Markdown's marks and a number before it."""
-        text = self.text[start : min(end, start + _LOOKED_AT)]
-        return self.tells_headings and len(text.strip("#=-*_` \t\n")) <= len(title) + _NUMBER_CHARS
+        """Tell if `text[start:end]` is just its heading, but for Markdown's marks and a number before it.
+
+        A line of Markdown is, however much longer than the title the addresses of its links make it.
+        """
+        text = self.text[start : min(end, start + _LOOKED_AT)].strip()
+        is_line = text.startswith("#") and "\n" not in text and not self.pages
+        is_short = len(text.strip("#=-*_` \t\n")) <= len(title) + _NUMBER_CHARS
+        return self.tells_headings and (is_line or is_short)
 
     def block_at(self, position: int) -> Block | None:
         """Return the block that holds the character at `position`."""

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from documents.chunkers.pieces import MAX_CHARS
+from documents.extractors.markdown import read_markdown
 from documents.types import STRATEGIES, Block, ChunkingSettings, Heading
 from knowlex.web.fields import MAX_QUESTION_CHARS
 from tests.extraction.chunkers import CHUNKERS, COUNTER, check, markdown, pdf
@@ -93,6 +94,11 @@ def test_a_tiny_part_goes_with_what_follows() -> None:
     text = f"# A\n\n## B\n\n{prose(0, 8)}"
     chunks = CHUNKER.split(markdown(text, Heading(1, "A", 0), Heading(2, "B", 5)), USUAL)
     assert [(chunk.chapter, chunk.section, chunk.start_char) for chunk in chunks] == [("A", "B", 0)]
+
+
+def test_a_heading_with_a_link_goes_with_what_stands_below_it() -> None:
+    extraction = read_markdown(b"# [Lamps](https://lamps.example.org/read-me)\n\n## Install\n\nRun it.\n")
+    assert [chunk.section for chunk in CHUNKER.split(extraction, USUAL)] == ["Install"]
 
 
 def test_text_before_any_heading_has_no_chapter() -> None:
