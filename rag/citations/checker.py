@@ -68,7 +68,7 @@ class Checker:
     ) -> None:
         self._context, self._judge, self._strict = context, judge or WordJudge(), strict
         names = {name: None for p in context.passages for name in (p.document_name, p.title)}
-        self._given = "\n".join((question, *names))
+        self._question, self._given = question, "\n".join(names)
         self._segments, self._listing = Segmenter(), ReferenceList(len(context.blocks))
         self._parts: list[str] = []
         self._beginning = ""  # of the answer, as far as it tells a refusal
@@ -233,7 +233,7 @@ class Checker:
         if not numbers:
             return Judgement()
         self._named = True
-        claim = Claim(text, numbers, tuple(quotes), self._given)
+        claim = Claim(text, numbers, tuple(quotes), self._question, self._given)
         judgement = await self._judge.judge(claim, self._context.blocks)
         if not self._strict:
             return judgement

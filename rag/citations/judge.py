@@ -111,15 +111,15 @@ class _BlockReader:
 
     def __init__(self, claim: Claim, blocks: Sequence[Block]) -> None:
         heads = dict.fromkeys("\n".join(block.table_head) for block in blocks if block.table_head)
-        claim = claim._replace(given="\n".join((claim.given, *heads)))  # a row is read with its table's head
         self._claim, self._blocks = claim, blocks
+        self._given = "\n".join((claim.question, claim.given, *heads))  # a row is read with its table's head
         self._language = blocks[0].language if blocks else ""  # a context is mostly in one
         words = _WORD.findall(claim.text.lower())
         self._is_terse = len(words) <= TERSE_WORDS and _FINITE.isdisjoint(words)
         self._is_bare = self._is_terse and len(words) <= NAME_WORDS
         self._bare = bare(claim.text)
         self._stems = frozenset(stems_of(claim.text, self._language))
-        sought = f"{claim.text}\n{claim.given}" if self._is_terse else claim.text
+        sought = f"{claim.text}\n{claim.question}" if self._is_terse else claim.text
         self.windows = Windows(blocks, stems_of(sought, self._language))
 
     @cached_property
@@ -178,7 +178,7 @@ class _BlockReader:
         content, claim = self._blocks[number - 1].content, self._claim
         quotes = "\n".join(content[slice(*span)] for span in spans)
         around = (self.windows.around(number, *span) for span in spans)
-        text = "\n".join((*dict.fromkeys(around), claim.given))
+        text = "\n".join((*dict.fromkeys(around), self._given))
         agrees = (
             all(has_number(fact, text) for fact in numbers_of(claim.text))
             and all(has_name(fact, text) for fact in names_in(claim.text, self._language))
@@ -198,7 +198,7 @@ class _BlockReader:
             return None
         for sentence, text in self.windows.sentences_of(number):
             says = sentence.words >= self._stems and in_one_go(self._claim.text, text, self._language)
-            if says and self._agrees(f"{text}\n{self._claim.given}"):
+            if says and self._agrees(f"{text}\n{self._given}"):
                 return Finding(number, "supported", sentence.start, sentence.end)
         return None
 
@@ -233,7 +233,7 @@ class _BlockReader:
         that measures something must stand where the context says the rest of the claim, unless nothing else
         is measured so there.
         """
-        given = self._claim.given
+        given = self._given
         if self._stands_in_row(number):
             return True
         if not has_number(number, "\n".join((*self._number_texts, given))):
@@ -258,7 +258,7 @@ class _BlockReader:
 
     @cached_property
     def _said(self) -> frozenset[str]:
-        return self._stems | frozenset(stems_of(self._claim.given, self._language))
+        return self._stems | frozenset(stems_of(self._given, self._language))
 
     @cached_property
     def _number_texts(self) -> list[str]:
@@ -270,7 +270,7 @@ class _BlockReader:
         """Tell whether the name stands where the context says the rest of the claim. If the best such place
         has a pronoun or no other name, it may stand anywhere.
         """
-        given = self._claim.given
+        given = self._given
         if not any(has_name(name, text) for text in (given, *(block.content for block in self._blocks))):
             return self._holds_torn(name.text)
         places = self._find_rest(name, beside=0)
@@ -320,13 +320,14 @@ class _BlockReader:
         """Find the one sentence that holds a terse answer. It speaks of what the question speaks of, and
         holds nothing else of the kind that is asked for.
         """
-        question = frozenset(stems_of(self._claim.given, self._language))
-        kinds = next((kinds for words, kinds in _KINDS if words.search(self._claim.given)), ())
+        asked = self._claim.question
+        question = frozenset(stems_of(asked, self._language))
+        kinds = next((kinds for words, kinds in _KINDS if words.search(asked)), ())
         for sentence, text in self.windows.sentences_of(number) if question and kinds else ():
             if len(sentence.words & question) >= QUESTION_WORDS * len(question):
                 facts = (fact for fact in facts_of(text, self._language) if fact.kind in kinds)
                 candidates = {bare(fact.text) for fact in facts}
-                answers = [candidate for candidate in candidates if candidate not in bare(self._claim.given)]
+                answers = [candidate for candidate in candidates if candidate not in bare(asked)]
                 if len(answers) == 1 and answers[0] in self._bare:
                     return Finding(number, "supported", sentence.start, sentence.end)
         return None

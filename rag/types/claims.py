@@ -14,13 +14,14 @@ class Claim(NamedTuple):
     """A sentence of a reply, or a part of one, without its markers.
 
     cited: the blocks that its markers name, from 1; () for those of an answer that cites nothing. quotes: the
-    words that the model says it has this from. given: what the claim need not prove: the question, and the
-    names of the documents.
+    words that the model says it has this from. question: what the answer answers. given: what besides the
+    question the claim need not prove: the names of the documents.
     """
 
     text: str
     cited: tuple[int, ...] = ()
     quotes: tuple[Source, ...] = ()
+    question: str = ""
     given: str = ""
 
 

@@ -54,11 +54,11 @@ def judgement_of(
     *texts: str,
     cited: tuple[int, ...] = (1,),
     quotes: tuple[Source, ...] = (),
-    given: str = "",
+    question: str = "",
     language: str = "en",
 ) -> Judgement:
     blocks = [Block(text, (), language) for text in texts]
-    return judge_claim(Claim(claim, cited, quotes, given), blocks)
+    return judge_claim(Claim(claim, cited, quotes, question), blocks)
 
 
 def state(claim: str, *texts: str, **fields: Any) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 from rag.citations.checker import CheckedReply
+from rag.context.fitting import context_of
 from rag.types.answer import Contradiction, Source, Verification
 from rag.types.context import Block, Context, Part
 from tests.citations.replies import BRIDGE, NORTH, TOWERS, checked, context, streamed, structured
@@ -327,3 +328,13 @@ async def test_what_a_model_says_twice_is_shown_twice():
 async def test_a_reply_that_only_lists_its_sources_has_them_behind_its_last_sentence():
     found = await checked(f"{STEPS}. {GAS}.\n\nSources:\n- [2] towers.pdf, p. 3")
     assert found.text == f"{STEPS}. {GAS}. [2]"
+
+
+async def test_a_terse_answer_is_read_with_the_question_and_not_with_the_names_of_the_documents():
+    title = "Monuments of the northern coast, second survey"
+    alder = "The north tower of Alder was built in 1836 and altered by Ann Lee."
+    given = context_of([passage(1, f"# {title}\n\n{alder}", title=title)])
+    found = await checked("1836 [1].", given, question="When was the north tower of Alder built?")
+    (citation,) = found.citations
+    assert citation.support == "supported"
+    assert given.passages[0].content[citation.quote_start : citation.quote_end] == alder

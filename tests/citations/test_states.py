@@ -178,7 +178,7 @@ ALDER = "The north tower of Alder was built in 1836 and altered by Ann Lee. Bob 
     ],
 )
 def test_a_terse_answer_is_read_together_with_its_question(question: str, answer: str, expected: str) -> None:
-    assert state(answer, ALDER, given=question) == expected
+    assert state(answer, ALDER, question=question) == expected
 
 
 def test_a_denial_is_read_in_german_too() -> None:
@@ -190,7 +190,7 @@ def test_the_words_of_the_question_need_not_stand_in_a_passage() -> None:
     claim = "The Kingfisher of 1904 has a hull of teak."
     assert state(claim, "The hull is of teak.") == "contradicted"
     assert (
-        state(claim, "The hull is of teak.", given="What is the hull of the Kingfisher of 1904?")
+        state(claim, "The hull is of teak.", question="What is the hull of the Kingfisher of 1904?")
         == "unverified"
     )
 
