@@ -1,6 +1,8 @@
 """Whether two texts agree in what can be compared: numbers, months, names, denials, reach. Plain Python."""
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import zip_longest
@@ -21,6 +23,7 @@ _QUOTED = re.compile(r'["“„«]([^"“”„«»\n]{2,400})["”“»]|[「�
 _WORD = re.compile(r"\w+(?:['’]\w{1,2}\b)?")
 _DENIALS = frozenset(table("negations"))
 _UNDENIED = frozenset({"only", "serif"})  # "not only", "sans serif"
+_CLAUSE_CUT = re.compile(rf"[,;:.!?()–—\n]|\b(?:{'|'.join(table('conjunctions'))})\b", re.IGNORECASE)
 _UNREAD_PATTERNS = read_patterns(DATA / "unread_numbers.txt")
 _UNREAD = re.compile(
     rf"\b(?:{_UNREAD_PATTERNS['unread']})\b|{_UNREAD_PATTERNS['unread unspaced']}", re.IGNORECASE
@@ -47,6 +50,15 @@ def words_in(text: str) -> frozenset[str]:
 def denials(text: str) -> list[str]:
     """Return the words that deny, in order; "not only" denies nothing."""
     return [found[0].lower() for found in _find_denials(text)]
+
+
+def denies(text: str) -> bool:
+    """Tell whether a clause of the text denies. In one clause two denials make none: "not without gloves"; in
+    two they are two, as in "neither Ann nor Bob".
+    """
+    cuts = [cut.start() for cut in _CLAUSE_CUT.finditer(text)]
+    by_clause = Counter(bisect_right(cuts, denial.start()) for denial in _find_denials(text))
+    return any(count % 2 for count in by_clause.values())
 
 
 def has_number(number: Fact, text: str) -> bool:
@@ -112,7 +124,7 @@ def agrees(claim: str, text: str, language: str) -> bool:
         return False
     if not all(has_name(name, text) for name in names_of(claim, language)):
         return False
-    return reach(claim) <= reach(text) and len(denials(claim)) % 2 == len(denials(text)) % 2
+    return reach(claim) <= reach(text) and denies(claim) == denies(text)
 
 
 def reach(text: str) -> frozenset[str]:

@@ -15,6 +15,7 @@ from documents.types import TableHead
 from rag.citations.agreement import (
     agrees,
     denials,
+    denies,
     has_name,
     has_number,
     has_other_number,
@@ -182,7 +183,7 @@ class _BlockReader:
         agrees = (
             all(has_number(fact, text) for fact in numbers_of(claim.text))
             and all(has_name(fact, text) for fact in names_in(claim.text, self._language))
-            and bool(denials(claim.text)) == bool(denials(quotes))
+            and denies(claim.text) == denies(quotes)
             and (not self._is_bare or self._bare in bare(quotes))
         )
         return Finding(number, "supported", *spans[0]) if agrees else None
@@ -307,7 +308,7 @@ class _BlockReader:
                 if not shared or shared < SAME_WORDS * len(rest):
                     continue
                 stated = denials(text)
-                if len(claimed) % 2 == len(stated) % 2:
+                if denies(self._claim.text) == denies(text):
                     return ()
                 if shared >= SAME_WORDS * len(sentence.words - self._stems_of(stated)):
                     turned = turned or tuple((claimed or stated)[:1])
