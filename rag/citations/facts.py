@@ -74,7 +74,7 @@ def _is_same_number(claimed: Fact, stated: Fact) -> bool:
     if len(claimed.values) == len(stated.values):
         readings = zip(claimed.values, stated.values, strict=True)  # both texts write numbers in the same way
     return any(
-        _is_equal(claimed_value * factor * scale, stated_value * stated_scale, rounded=claimed.rounded)
+        _is_equal(claimed_value * scale, stated_value * stated_scale / factor, rounded=claimed.rounded)
         for claimed_value, stated_value in readings
         for scale, stated_scale in scales
     )
