@@ -47,6 +47,7 @@ QUESTION_WORDS = 0.6  # of a question's words in the sentence that a terse answe
 LEAST_TORN, MOST_TORN = 5, 60  # letters of a name that may be torn by spaces
 QUOTE_CHARS = 12  # shorter quotes of a model prove nothing
 _FINITE = frozenset(table("finite_verbs"))
+_LEFT_OUT = re.compile(r"[\[(]?(?:\.\.\.|…)[\])]?")
 _DIGITS = re.compile(r"\d[\d.,]*\d|\d")
 _WORD = re.compile(rf"[{UNSPACED}]|\w+(?:['’]\w+)?")
 _NO_HEADING = re.compile(r"[.!…。！｡।۔](?:[\"'”’»)]|\[[\d, –-]*\])*\Z|[:：]\s")  # its full stop, or an entry
@@ -344,7 +345,12 @@ class _BlockReader:
         return [span for span in spans if span]
 
     def _holds_quote(self, quote: str) -> bool:
-        return any(quote in block.content or find_quote(quote, block.content) for block in self._blocks)
+        """Tell whether a block has all that is quoted; dots stand for what was left out."""
+        parts = [part for part in _LEFT_OUT.split(quote) if _WORD.search(part)]
+        return any(
+            all(part in block.content or find_quote(part, block.content) for part in parts)
+            for block in self._blocks
+        )
 
 
 def _is_statement(sought: str, content: str, sentence: tuple[int, int], occurrence: tuple[int, int]) -> bool:

@@ -320,6 +320,16 @@ async def test_an_abbreviation_ends_no_claim():
     ]
 
 
+async def test_dots_in_a_quotation_stand_for_what_was_left_out():
+    given = context("The launch was postponed in May, since the valve leaked, to the third of November.")
+    told = await checked(
+        'The minutes say "the launch was postponed ... to the third of November" [1].', given
+    )
+    assert told.cited == (1,)
+    invented = 'The minutes say "the launch was cancelled ... to the third of November" [1].'
+    assert (await checked(invented, given)).reason == "not_supported"
+
+
 async def test_what_a_model_says_twice_is_shown_twice():
     reply = f"{STEPS} [1]. {STEPS} [1]."
     assert (await checked(reply)).text == reply

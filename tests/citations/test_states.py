@@ -151,7 +151,11 @@ def test_a_number_that_stands_elsewhere_does_not_help() -> None:
         ("The museum never opens on Sundays.", "The museum opens on Sundays.", "contradicted"),
         ("The museum opens on Sundays.", "The museum never opens on Sundays.", "contradicted"),
         ("The museum never opens on Sundays.", "The museum does not open on Sundays.", "unverified"),
-        ("It opens neither on Sundays nor Mondays.", "It does not open on Sundays and Mondays.", "unverified"),
+        (
+            "It opens neither on Sundays nor Mondays.",
+            "It does not open on Sundays and Mondays.",
+            "unverified",
+        ),
         ("It opens neither on Sundays nor Mondays.", "It opens on Sundays and Mondays.", "contradicted"),
         ("The saw isn't safe, so it can't be sold.", "The saw is not safe or sold.", "unverified"),
         ("The saw must not be used with gloves.", "The saw must not be used without gloves.", "contradicted"),
