@@ -105,8 +105,8 @@ def own_name_in(text: str, found: Retrieval) -> frozenset[str]:
 
 
 def _has_capital(word: str, written: str) -> bool:
-    """Return whether a text may have a word often enough with capital letters, parts of words included: quick
-    to see, and so of few words of a question.
+    """Return whether a text has a word often enough with capital letters, parts of longer words too: a
+    quick look that spares most words of a question the search of `_is_name`.
     """
     small = word.lower()
     return written.lower().count(small) - written.count(small) >= CAPITAL * WRITTEN

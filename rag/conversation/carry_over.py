@@ -153,12 +153,11 @@ def _with_fragment(before: ParsedQuestion, fragment: str, asked: ParsedQuestion)
 
 def _with_parts(before: ParsedQuestion, fragment: ParsedQuestion, *, placed: bool) -> str:
     """Put each part of a fragment, "Amazon in 2019", in place of what is like it; "" where one has none."""
-    small = before.small
     parts: list[list[Word]] = [[]]
     for word in fragment.words:
-        if word.plain in small.prepositions:
+        if word.plain in before.small.prepositions:
             parts.append([])
-        elif word.plain not in small.articles:
+        elif word.plain not in before.small.articles:
             parts[-1].append(word)
     filled = [part for part in parts if part]
     spans = [_find_alike(before, part, placed=placed or bool(n)) for n, part in enumerate(filled)]

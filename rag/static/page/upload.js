@@ -102,9 +102,8 @@ export const uploads = {
   /** Of a folder's files many have the same name, "README.md": there it tells nothing. */
   async olderThan({ path, collection, document }) {
     if (path !== document.filename) return null;
-    const { documents } = await call(`/v1/documents${query({ collection, q: path, sort: "-created_at" })}`);
-    const own = new Set(this.items.map((item) => item.document?.id));
-    return documents.find(({ id, filename }) => filename === path && !own.has(id)) || null;
+    const { documents } = await call(`/v1/documents${query({ collection, q: path.slice(0, 200), status: "completed", sort: "-created_at" })}`);
+    return documents.find(({ id, filename }) => filename === path && id < document.id) || null; // ids are in the order of time
   },
 
   async deleteOlder(item) {
