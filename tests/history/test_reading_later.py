@@ -11,7 +11,7 @@ from tests.support.waiting import wait_until
 
 def said(prompt: Any) -> str:
     if "Claim 1:" not in prompt.user:
-        return "In height it measures 54 metres [1]."
+        return "Whoever climbs the lighthouse of Norderney to its very top is 54 metres above its foot [1]."
     claims = [{"claim": 1, "verdict": "supported", "quote": FACT}]
     return json.dumps({"claims": claims, "relevance": 1})
 
