@@ -214,7 +214,8 @@ class Checker:
         """Cite these blocks for the sentence before; tell whether they support or contradict it."""
         last = self._sentences[-1]
         markers = await self._cite(last.text, last.span, numbers, ())
-        self._append(f" {markers}" if markers else "")
+        space = "\n" if self._text_since(0).endswith("```") else " "  # a fence ends with its line
+        self._append(f"{space}{markers}" if markers else "")
         return last.marked
 
     async def _cite(self, text: str, span: Span, numbers: tuple[int, ...], quotes: Sequence[Source]) -> str:

@@ -348,3 +348,9 @@ async def test_a_terse_answer_is_read_with_the_question_and_not_with_the_names_o
     (citation,) = found.citations
     assert citation.support == "supported"
     assert given.passages[0].content[citation.quote_start : citation.quote_end] == alder
+
+
+async def test_a_marker_below_a_block_of_code_leaves_its_fence_alone():
+    given = context("To back up, run this command: server-admin backup --all /var/backups")
+    reply = "To back up, run this command:\n\n```\nserver-admin backup --all /var/backups\n```\n[1]"
+    assert (await checked(reply, given)).text == reply
