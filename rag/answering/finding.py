@@ -129,6 +129,7 @@ class PassageFinder:
                 return whole
         asked = [replace(question, text=half, rewrite=False) for half in two.halves]
         halves = await asyncio.gather(*(self._find_half(half, reading) for half in asked))
+        halves = await self._measure_from_whole(question, found, halves, stages)
         both = _combine_halves(question, two, judged, halves, named=named, further=further)
         if both is not None:
             return both
@@ -171,6 +172,23 @@ class PassageFinder:
         found, judged = await self._judge_passages(question, stages)
         _, judged = await self._look_within_named(question, found, judged, stages)
         return await reading.read_passages(question, judged) if judged.passages and reading else judged
+
+    async def _measure_from_whole(
+        self, question: Question, found: Retrieval, halves: Sequence[Retrieval], stages: StageTimes
+    ) -> list[Retrieval]:
+        """Return what was found for each of two things with its distances to the whole question."""
+        away = {passage.chunk_id: passage.distance for passage in found.passages}
+        new = [one for half in halves for one in half.passages if one.chunk_id not in away]
+        away |= await stages.of("retrieve", self._distances_of(new, question, found))
+        return [
+            replace(
+                half,
+                passages=tuple(
+                    one._replace(distance=away.get(one.chunk_id, one.distance)) for one in half.passages
+                ),
+            )
+            for half in halves
+        ]
 
     async def _look_within_named(
         self, question: Question, found: Retrieval, judged: Retrieval, stages: StageTimes

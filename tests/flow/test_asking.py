@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.flow.conftest import Library
-from tests.support.api import BOOK_NO_ANSWER, NO_ANSWER, ask, assert_problem, book, query
+from tests.support.api import BOOK_NO_ANSWER, NO_ANSWER, ask, assert_problem, book, query, search
 from tests.support.stack import Stack
 
 HASH_QUESTION = "Where does consistent hashing place the nodes and the keys?"
@@ -85,6 +85,14 @@ def test_a_question_of_two_things_is_answered_from_the_documents_of_both(library
     assert {cited["documentName"] for cited in body["citedDocuments"]} == {"design.pdf", "kitchen.md"}
     assert "ring" in body["answer"] or "hash" in body["answer"]
     assert "bread" in body["answer"].lower()
+
+
+def test_the_score_of_what_is_found_for_one_of_two_things_is_the_distance_to_the_question(library: Library):
+    text = "Compare consistent hashing and sourdough bread."
+    distances = {c["chunkId"]: c["score"] for c in search(library.client, text, k=50).json()}
+    used = ask(library.client, text).json()["sourceChunks"]
+    assert {c["documentName"] for c in used} == {"design.pdf", "kitchen.md"}
+    assert [c["score"] for c in used] == pytest.approx([distances[c["chunkId"]] for c in used], abs=1e-5)
 
 
 def test_a_question_of_two_things_is_not_answered_for_one(library: Library):
