@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from uuid import UUID
 
 from documents.text.tables import CELLS, is_figure, split_row
 from embeddings.lexical.terms import lexemes
 from rag.context.fitting import assemble
 from rag.context.selection import distinct, most_relevant, says
+from rag.context.tokens import estimate_tokens
 from rag.extracting.candidates import candidates_of
 from rag.extracting.company import begins_item, is_headed, titled
 from rag.extracting.headings import identifiers_in
@@ -122,6 +123,7 @@ class ExtractiveSynthesizer:
         chosen = [one for each in asked for one in await self._choose(*each)]
         once = {(one.number, one.place): one for one in reversed(chosen)}
         chosen = [one for one in chosen if once[one.number, one.place] is one]
+        chosen = list(_within(question.max_tokens, chosen))
         return list(write_answer(chosen, context)) if chosen or not context.passages else [NOT_FOUND]
 
     async def _choose(self, question: Question, context: Context) -> Sequence[AnswerCandidate]:
@@ -247,6 +249,16 @@ class ExtractiveSynthesizer:
         texts = [below_heading(title, below_heading(cell.name, tell_field(cell.field))) for cell in cells]
         pairs = [Pair(_asked_of(passage, question, text, named), text) for text in texts]
         return await self._reader.read(question, pairs)
+
+
+def _within(most: int | None, chosen: Sequence[AnswerCandidate]) -> Iterator[AnswerCandidate]:
+    """Yield as many of the likeliest as an answer of so many tokens has room for, the first in any case: a
+    quote is not cut.
+    """
+    tokens = accumulate(estimate_tokens(f"{one.text} [{one.number}]") for one in chosen)
+    for place, (one, needed) in enumerate(zip(chosen, tokens, strict=True)):
+        if most is None or place == 0 or needed <= most:
+            yield one
 
 
 def _with_best(

@@ -170,6 +170,15 @@ def test_max_tokens_outside_1_to_4096_is_400(library: Library, value: Any):
     assert_problem(reply, 400, "VALIDATION_ERROR", field="maxTokens")
 
 
+def test_an_answer_of_few_tokens_is_the_likeliest_sentence_whole(library: Library):
+    text = "Tell me about consistent hashing and about sourdough bread."
+    whole = query(library.client, text, maxTokens=4096).json()["answer"]
+    short = query(library.client, text, maxTokens=1).json()
+    assert short["answer"] in whole
+    assert (whole.count("["), short["answer"].count("[")) == (2, 1)
+    assert len(short["citedDocuments"]) == len(short["metadata"]["citations"]) == 1
+
+
 def test_limits_themselves_are_accepted(library: Library):
     assert query(library.client, "a" * 2000, maxSources=50, maxTokens=4096).status_code == 200
     assert query(library.client, "Why?", maxSources=1, maxTokens=1).status_code == 200
