@@ -182,8 +182,11 @@ def host(value: str) -> str:
 
 def host_names(value: str) -> str:
     """Names as a Host header has them, with commas between."""
-    if "/" in value:
-        raise ValueError("must be host names, with commas between, not addresses such as https://host")
+    for entry in filter(None, map(str.strip, value.split(","))):
+        if not re.fullmatch(r"[^\s/:]+|\[[^\s/]+\]", entry):
+            raise ValueError(
+                "must be host names without ports, with commas between, not such as https://host:443"
+            )
     return value
 
 

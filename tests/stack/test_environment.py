@@ -26,6 +26,8 @@ UNUSABLE = [
     ("KNOWLEX_HOST", "http://127.0.0.1"),
     ("KNOWLEX_ALLOWED_HOSTS", "https://knowlex.example.org"),
     ("KNOWLEX_ALLOWED_HOSTS", "localhost, knowlex.example.org/"),
+    ("KNOWLEX_ALLOWED_HOSTS", "knowlex.example.org:443"),
+    ("KNOWLEX_ALLOWED_HOSTS", "knowlex.example.org kb"),
     ("KNOWLEX_PORT", "70000"),
     ("KNOWLEX_WORKERS", "0"),
     ("KNOWLEX_WEB_PROCESSES", "0"),
