@@ -258,6 +258,8 @@ def _read_data_dir(argv: list[str]) -> list[str]:
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--data-dir")
     options, words = parser.parse_known_args(argv[2:])
+    if options.data_dir == "":  # as of a variable of the shell that is not set; "." would be taken for it
+        raise StackError("--data-dir names no folder.")
     if options.data_dir is not None:
         os.environ["KNOWLEX_DATA_DIR"] = str(Path(options.data_dir).absolute())
     return [*argv[:2], *words]
@@ -291,8 +293,5 @@ def _set_variables_from_options(words: list[str]) -> None:
     options = parser.parse_known_args(words)[0]
     for option, variable in UP_OPTIONS.items():
         value = getattr(options, option)
-        if value is None:
-            continue
-        if option == "data_dir":
-            value = str(Path(value).absolute())
-        os.environ[variable] = value
+        if value is not None:
+            os.environ[variable] = value

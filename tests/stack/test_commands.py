@@ -105,6 +105,12 @@ def test_what_is_no_backup_makes_no_data_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+def test_an_unset_variable_as_the_data_folder_does_not_mean_the_current_folder() -> None:
+    told = manage("prepare", "--data-dir", "")
+
+    assert (told.returncode, told.stderr) == (1, "knowlex: --data-dir names no folder.\n")
+
+
 def test_who_stops_reading_ends_a_command_without_a_word() -> None:
     """As `manage.py help | head` does."""
     reader, writer = os.pipe()
