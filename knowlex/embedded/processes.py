@@ -62,10 +62,14 @@ def _create_account(name: str) -> Account:
 
 
 def private_folder(folder: Path, account: Account | None) -> None:
-    """Make `folder`, or take one that is there, open to the account alone. Raises StackError if it cannot."""
+    """Make `folder`, or take one that is there, open to the account alone. Raises StackError if it cannot.
+
+    What is in a folder of root's is handed over, too: a copy by `cp -r` is all root's.
+    """
     folder.mkdir(mode=0o700, exist_ok=True)
     if account is not None and folder.lstat().st_uid == 0:
-        os.chown(folder, account.uid, account.gid, follow_symlinks=False)
+        for path in [*folder.rglob("*"), folder]:  # the folder last: what was broken off is done again
+            os.chown(path, account.uid, account.gid, follow_symlinks=False)
     check_private(folder, account)
 
 

@@ -1,6 +1,7 @@
 """Commands on a data folder where nothing runs: the database is there for them, and gone afterwards."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,16 @@ def test_a_mistyped_command_is_told_and_makes_no_database(tmp_path: Path) -> Non
     assert told.returncode == 1
     assert "Did you mean up?" in told.stderr
     assert not data_folder.postgres_dir(tmp_path).exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="PostgreSQL has another account only where root starts it")
+def test_a_copy_of_a_data_folder_that_is_all_roots_is_used_like_the_first(tmp_path: Path) -> None:
+    assert manage("migrate", "-v", "0", KNOWLEX_DATA_DIR=str(tmp_path / "first")).returncode == 0
+    shutil.copytree(tmp_path / "first", tmp_path / "copy")  # drops owners, as `cp -r` does
+
+    told = manage("migrate", "--check", KNOWLEX_DATA_DIR=str(tmp_path / "copy"))
+
+    assert told.returncode == 0, told.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may write anywhere")
