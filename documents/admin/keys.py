@@ -112,8 +112,10 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
-        """Allow it for the action only, which revokes keys: they stay on record."""
-        return obj is None and super().has_delete_permission(request, obj)
+        """Allow it for the action, which revokes keys, and with their account; else they stay on record."""
+        match = request.resolver_match
+        with_account = match is not None and match.view_name.startswith("admin:auth_user_")
+        return (obj is None or with_account) and super().has_delete_permission(request, obj)
 
     def get_actions(self, request: HttpRequest) -> Any:
         return {

@@ -38,6 +38,19 @@ def test_a_key_is_made_and_shown_this_once(admin_client: Client) -> None:
     assert key.prefix in admin_client.get(URL).content.decode()
 
 
+def test_an_account_goes_with_its_keys_and_roles(admin_client: Client) -> None:
+    ann = User.objects.create_user("ann")
+    api_keys.create_key(name="Laptop", user=ann)
+    law = Collection.objects.create(name="law")
+    CollectionMember.objects.create(collection=law, user=ann)
+
+    page = admin_client.post(f"/admin/auth/user/{ann.pk}/delete/", {"post": "yes"}, follow=True)
+
+    assert "was deleted successfully" in page.content.decode()
+    assert not User.objects.filter(username="ann").exists()
+    assert not ApiKey.objects.exists()
+
+
 @pytest.mark.parametrize(
     "field", [{"name": " "}, {"scope": "root"}, {"expires_at": "2020-01-01"}, {"daily_tokens": "0"}]
 )
