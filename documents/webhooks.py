@@ -285,11 +285,11 @@ def sign(body: bytes, *, message_id: str, secret: str, at: int) -> dict[str, str
 
 
 def _require_operator(access: Access) -> None:
-    access.require("admin")
     if access.collection_ids is not None:
         raise Forbidden(
             "Webhooks hear of all collections: this needs an admin key that is not bound to some."
         )
+    access.require("admin")
 
 
 def _check_url(url: str) -> None:

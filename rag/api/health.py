@@ -112,7 +112,7 @@ async def metrics(request: HttpRequest) -> HttpResponse:
     All is of the whole installation: an API key that is bound to collections gets 403.
     """
     if access_of(request).collection_ids is not None:
-        raise Forbidden("Metrics are of all collections; this API key is bound to some.")
+        raise Forbidden("Metrics are of all collections; you may use only some.")
     text = generate_latest(collect_counts()) + generate_latest(await collect_state())
     response = HttpResponse(text, content_type=CONTENT_TYPE_LATEST)
     response["Cache-Control"] = "no-store"

@@ -125,6 +125,18 @@ def test_a_reader_of_all_is_refused_before_the_body_is_read(house: Stack, sides:
     assert "role" in assert_problem(reply, 403, "FORBIDDEN")["message"]
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/v1/webhooks", "Webhooks hear of all collections: this needs an admin key"),
+        ("/metrics", "Metrics are of all collections; you may use only some."),
+    ],
+)
+def test_what_no_role_allows_is_not_said_to_need_one(house: Stack, path: str, said: str):
+    make_account(house, "ann", {"ours": "read"})
+    assert assert_problem(log_in(house, "ann").get(path), 403, "FORBIDDEN")["message"].startswith(said)
+
+
 @pytest.mark.parametrize(("role", "changes", "manages"), [("write", 201, 403), ("manage", 201, 200)])
 def test_writers_add_and_managers_also_delete_the_collection(
     house: Stack, sides: tuple[Side, Side], role: str, changes: int, manages: int
