@@ -35,6 +35,8 @@ _UNIT = re.compile(r"(?<![^\W_])(?:kcal|kj|m?g|kg|m?l|[mck]m|min)(?![^\W_])|[%$â
 SHARED = 0.5  # of the columns, with words in their heads that tell none of them
 _CHANGE = words_of("change changes changed growth increase decrease difference variance", "en")  # of figures
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_STATEMENT = re.compile(r"\b(?:statements? of|balance sheets?|income statements?)\b", re.IGNORECASE)
+_BRACKETS = re.compile(r" *\([^()]*\)")
 
 
 class RowSaid(NamedTuple):
@@ -117,14 +119,30 @@ def _iter_cells(question: str, block: Block, start: int, end: int) -> Iterator[C
     if _is_of_other_years(question, row, head) or _lacks_words(question, row, asked, block.language):
         return
     heads = _words_of_heads(head, block.language)
+    columns = Counter(year for name in head.columns for year in set(_YEAR.findall(name)))
     column = "" if any(map(str.isalpha, row.cells[0])) or not head.columns else head.columns[0]
     name = " ".join(filter(None, (column, row.cells[0])))
     name = f"{row.group.rstrip(': ')}: {name}" if row.group else name
     for place, cell in enumerate(row.cells[1:], start=1):
         label = head.columns[place] if place < len(head.columns) else ""
+        years = [year for year in _YEAR.findall(label) if columns[year] == 1 and year in question]
         held = len(heads[place] & asked) if label else 0
         if cell:
-            yield CellTold(place, name, f"{label}: {cell}" if label else cell, held)
+            told = years[0] if len(years) == 1 else label  # the reader knows "2019", no "52 weeks ended"
+            yield CellTold(place, name, f"{told}: {cell}" if told else cell, held)
+
+
+def title_to_read(question: str, title: str, cell: CellTold, language: str) -> str:
+    """Return the title of a cell's table without what stands in brackets; "" if it names a whole statement of
+    accounts and has no word of the question that the cell itself has not.
+
+    Below "Consolidated Statements of Income (in millions, except per share data)" the reader takes hardly any
+    cell for an answer; "Pro forma information" tells it that one is none.
+    """
+    title = _BRACKETS.sub("", title).rstrip(": ")
+    own = words_of(f"{cell.name} {cell.field}", language)
+    asked = (words_of(title, language) - own) & asked_words(question, language)
+    return "" if _STATEMENT.search(title) and not asked else title
 
 
 def say_cells(question: str, block: Block, start: int, places: Collection[int]) -> str:
@@ -143,8 +161,14 @@ def _lacks_words(question: str, row: TableRow, asked: frozenset[str], language: 
     return "reason" in forms or ("name" in forms and words_of(row.cells[0], language) <= asked)
 
 
+def tells_other_years(question: str, *around: str) -> bool:
+    """Tell whether a year is asked for, and what stands around a row tells others only."""
+    asked, told = set(_YEAR.findall(question)), set(_YEAR.findall("\n".join(around)))
+    return bool(asked and told) and asked.isdisjoint(told)
+
+
 def _is_of_other_years(question: str, row: TableRow, head: TableHead) -> bool:
     asked = set(_YEAR.findall(question))
-    if not asked or not any(map(_YEAR.search, head.columns)):
+    if not asked or not any(map(_YEAR.search, (*head.columns, row.group))):
         return False
     return asked.isdisjoint(_YEAR.findall(CELLS.join((head.title, *head.columns, row.group, *row.cells))))

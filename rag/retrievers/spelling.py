@@ -22,7 +22,11 @@ LEAST_LETTERS, MOST_LETTERS = 4, 40  # a longer one has too many neighbours: 100
 _WORD, _WRITTEN = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W_]+")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _LEAST_PART = 3  # letters of each of two words that are written as one
-_FISCAL = re.compile(r"\b[FC]Y ?['’]?(?P<year>(?:19|20)?\d\d)\b(?![-–/]\d)")  # "FY2019", "FY 19"
+_YEAR = r"(?:19|20)\d\d"
+_FISCAL = re.compile(  # "FY2019", "FY 19", "fiscal 2019", "financial year 2019"
+    rf"\b(?:[FC]Y ?['’]?(?P<short>{_YEAR}|\d\d)|(?i:fiscal|financial)(?: year)? (?P<year>{_YEAR}))\b"
+    r"(?![-–/]\d)"
+)
 _HYPHENATED = re.compile(r"(?<![\w-])[^\W_]+-[^\W_]+(?![\w-])")  # "e-mail", "F-16"
 _WITH_DIGITS = re.compile(r"(?<![\w-])(?:[^\W\d_]+\d+|\d+[^\W\d_]+)(?![\w-])")  # "COVID19", "500GB"
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
@@ -94,8 +98,8 @@ async def respell_compounds(
     text: str, collections: Sequence[UUID], *, principals: Sequence[str] | None
 ) -> str | None:
     """Return the question with its compounds as the documents write them, None if they need not be changed:
-    "e-mail" as "email", "500GB" as "500 GB", a fiscal year ("FY2019", "FY19") as the year, the "1st" of a
-    month as "1".
+    "e-mail" as "email", "500GB" as "500 GB", a fiscal year ("FY2019", "fiscal 2019") as the year, the "1st"
+    of a month as "1".
 
     One that the documents have as it is typed stays so. principals, raises: as in `suggest_question`.
     """
@@ -119,7 +123,7 @@ async def respell_compounds(
 
 def _spell_compounds(text: str) -> dict[str, str]:
     """Return how the compounds of a question may be written otherwise, at most MAX_WORDS."""
-    years = {match.group(): match["year"] for match in _FISCAL.finditer(text)}
+    years = {match.group(): match["year"] or match["short"] for match in _FISCAL.finditer(text)}
     found = {typed: year if len(year) > 2 else f"20{year}" for typed, year in years.items()}
     days = [match["before"] or match["behind"] for match in _DAY.finditer(text)]
     found |= {day: day[:-2] for day in days}

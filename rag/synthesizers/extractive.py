@@ -13,7 +13,7 @@ from rag.context.tokens import estimate_tokens
 from rag.extracting.candidates import candidates_of
 from rag.extracting.company import begins_item, is_headed, titled
 from rag.extracting.headings import identifiers_in
-from rag.extracting.rows import CellTold, cells_told, rows_said, say_cells
+from rag.extracting.rows import CellTold, cells_told, rows_said, say_cells, tells_other_years, title_to_read
 from rag.extracting.selection import (
     AS_LIKELY,
     LESS_LIKELY,
@@ -111,6 +111,8 @@ class ExtractiveSynthesizer:
         for one, reading in (await self.read(question, context, scale)).items():
             passage = context.passages[one.unit.passage]
             of_named = found.named is not None and passage.document_id in found.named.ids
+            if best < least and not of_named and _has_figures(one, context):
+                continue  # the figure of whom it may be
             known = max(passage.relevance, LEAST_OF_NAMED) if of_named else passage.relevance
             relevance = logistic(weights.logit(known, reading))
             if 0 < passage.relevance < least and (relevance >= least or best < least):
@@ -144,30 +146,17 @@ class ExtractiveSynthesizer:
     ) -> tuple[Sequence[AnswerCandidate], Mapping[AnswerCandidate, float]]:
         """Return the sentences to say, the likeliest first, and what was read of all.
 
-        A row of figures is read when it would be said first, cell by cell: "North: The steps are 94." Its
-        best cell tells whether it answers. Such a reading is returned only where it is too low.
+        A row of figures that was not read is when it would be said first.
         """
         readings, told = await self._read(question, context, scale)
         if scale is not ENGLISH:
             return _choose_sentences(question, context, readings), readings
         chosen = _choose_sentences(question, context, readings, AS_LIKELY)
-        left = MOST_CELLS
-        while left > 0 and chosen and chosen[0] not in readings and _has_figures(chosen[0], context):
-            row = chosen[0]
-            block, passage = context.blocks[row.number - 1], context.passages[row.unit.passage]
-            cells = cells_told(_sought(question, context), block, row.unit.start, row.unit.end)
-            cells = cells[: min(left, MOST_OF_ROW)]
-            left -= max(1, len(cells))
-            logits = await self._read_cells(question, passage, title_of(block), cells, context.named)
-            if logits is None:
+        while chosen and chosen[0] not in readings and _has_figures(chosen[0], context):
+            more, versions = await self._read_rows(question, context, chosen[:1])
+            if not more:
                 break
-            best = max(logits, default=UNREAD)
-            if answers(passage.relevance, best, question.min_relevance, scale.usual):
-                return [
-                    _with_best(_sought(question, context), block, row, cells, logits),
-                    *chosen[1:],
-                ], readings
-            readings = {**readings, row: best}
+            readings, told = {**readings, **more}, {**told, **versions}
             chosen = _choose_sentences(question, context, readings, AS_LIKELY)
         of_told = {version: readings[one] for one, version in told.items()}
         readings = {**readings, **of_told}
@@ -206,7 +195,8 @@ class ExtractiveSynthesizer:
         """Return the readings of the likeliest sentences, and how those of them are told that are lines.
 
         A line without an end is read alone, with the line before it and with the one behind it: a title
-        stands below a name, a date below what it is the date of. It is told as it surely answers.
+        stands below a name, a date below what it is the date of. It is told as it surely answers. In English
+        rows of figures are read, too.
         """
         if self._reader is None:
             return NOT_READ, {}
@@ -225,30 +215,46 @@ class ExtractiveSynthesizer:
             asked = _asked_of(passage, question, text, context.named) if english else question.text
             pairs.append(Pair(asked, text))
         logits = await self._reader.read(question, pairs, english=english)
-        if not logits:
+        if logits is None:
             return NOT_READ, {}
         readings: dict[AnswerCandidate, float] = {}
         told: dict[AnswerCandidate, AnswerCandidate] = {}
         for (one, version), logit in zip(versions, logits, strict=True):
             if one not in readings or logit > max(readings[one] + BETTER_WITH, SURE_WITH):
                 readings[one], told[one] = logit, version
+        if english:
+            rows = [one.candidate for one in options if _has_figures(one.candidate, context)]
+            of_rows, versions_of_rows = await self._read_rows(question, context, rows)
+            readings, told = readings | of_rows, told | versions_of_rows
         return readings, told
 
-    async def _read_cells(
-        self,
-        question: Question,
-        passage: Passage,
-        title: str,
-        cells: Sequence[CellTold],
-        named: NamedDocuments | None,
-    ) -> list[float] | None:
-        """Read the cells of a row below the title of its table; None where that cannot be done now."""
-        if self._reader is None:
-            return None
-        title = title.rstrip(": ")
-        texts = [below_heading(title, below_heading(cell.name, tell_field(cell.field))) for cell in cells]
-        pairs = [Pair(_asked_of(passage, question, text, named), text) for text in texts]
-        return await self._reader.read(question, pairs)
+    async def _read_rows(
+        self, question: Question, context: Context, rows: Sequence[AnswerCandidate]
+    ) -> tuple[dict[AnswerCandidate, float], dict[AnswerCandidate, AnswerCandidate]]:
+        """Return what was read of rows of figures, and how these are told: cell by cell, those that are asked
+        for by name where there are any: "North: The steps are 94." A row answers as its best cell does.
+        """
+        readings: dict[AnswerCandidate, float] = {}
+        told: dict[AnswerCandidate, AnswerCandidate] = {}
+        left = MOST_CELLS
+        for row in rows:
+            if left <= 0 or self._reader is None:
+                break
+            block, passage = context.blocks[row.number - 1], context.passages[row.unit.passage]
+            cells = cells_told(_sought(question, context), block, row.unit.start, row.unit.end)
+            above = passage.title, passage.document_name, passage.chapter, passage.section
+            if tells_other_years(question.text, block.content, *block.table_head, *above):
+                cells = []
+            cells = [cell for cell in cells if cell.asked == cells[0].asked][: min(left, MOST_OF_ROW)]
+            left -= len(cells)
+            texts = [_cell_to_read(_sought(question, context), block, cell) for cell in cells]
+            pairs = [Pair(_asked_of(passage, question, text, context.named), text) for text in texts]
+            logits = await self._reader.read(question, pairs)
+            if logits is None:
+                break
+            readings[row] = max(logits, default=UNREAD)
+            told[row] = _with_best(_sought(question, context), block, row, cells, logits) if cells else row
+        return readings, told
 
 
 def _within(most: int | None, chosen: Sequence[AnswerCandidate]) -> Iterator[AnswerCandidate]:
@@ -325,6 +331,11 @@ def _has_figures(one: AnswerCandidate, context: Context) -> bool:
     """Tell whether it is a row of figures, of which the model has learnt none."""
     row = context.blocks[one.number - 1].content[one.unit.start : one.unit.end]
     return CELLS in row and any(map(is_figure, split_row(row)[1:]))
+
+
+def _cell_to_read(sought: str, block: Block, cell: CellTold) -> str:
+    title = title_to_read(sought, title_of(block).rstrip(": "), cell, block.language)
+    return below_heading(title, below_heading(cell.name, tell_field(cell.field)))
 
 
 def _without_bars(text: str) -> str:

@@ -97,6 +97,8 @@ def ledger(server: Stack) -> httpx.Client:
     [
         ("free cash flow of Brambletown in FY2019", "free cash flow of Brambletown in 2019"),
         ("free cash flow of Brambletown in FY 19", "free cash flow of Brambletown in 2019"),
+        ("free cash flow of Brambletown in fiscal 2019", "free cash flow of Brambletown in 2019"),
+        ("free cash flow of Brambletown in financial year 2019", "free cash flow of Brambletown in 2019"),
         ("free cash flow of Brambletown in FY2018", None),  # no document has the year
         ("timesheet by e-mail", "timesheet by email"),
         ("archive of 500GB", "archive of 500 GB"),
