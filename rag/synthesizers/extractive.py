@@ -111,8 +111,12 @@ class ExtractiveSynthesizer:
         for one, reading in (await self.read(question, context, scale)).items():
             passage = context.passages[one.unit.passage]
             of_named = found.named is not None and passage.document_id in found.named.ids
-            if best < least and not of_named and _has_figures(one, context):
-                continue  # the figure of whom it may be
+            if (
+                best < least
+                and not of_named
+                and (_has_figures(one, context) or _is_of_others(question, passage))
+            ):
+                continue
             known = max(passage.relevance, LEAST_OF_NAMED) if of_named else passage.relevance
             relevance = logistic(weights.logit(known, reading))
             if 0 < passage.relevance < least and (relevance >= least or best < least):
@@ -353,6 +357,12 @@ def _names_unknown(question: Question, found: Retrieval) -> bool:
     unknown = [name for name in names if not found.counts.get(name)]
     said = [analysis_in(passage).words for passage in found.passages[: question.top_k]] if unknown else []
     return any(not any(misspelled(name, words) for words in said) for name in unknown)
+
+
+def _is_of_others(question: Question, passage: Passage) -> bool:
+    """Return whether the question names somebody, and the passage and what stands above it none of these."""
+    names = [name for name in subjects_of(question.text, passage.language) if not all(map(str.isdigit, name))]
+    return bool(names) and not any(says(name, passage) for name in names)
 
 
 def _of_named(passage: Passage, named: NamedDocuments) -> Passage:

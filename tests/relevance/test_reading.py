@@ -225,6 +225,15 @@ def test_what_no_sentence_answers_stays_irrelevant() -> None:
     assert (found.answered, found.reason) == (False, "below_threshold")
 
 
+def test_a_sentence_answers_nothing_about_somebody_whom_its_passage_does_not_name() -> None:
+    """It says "the company" of another one, and reads as well as the answer would."""
+    doubtful = canned_passage(1, f"{WORKFORCE} Our rivals are many.", relevance=0.01)
+    asked = "How many people are employed full-time by {}?"
+    assert answered(asked.format("the company"), doubtful, reading()).answered
+    found = answered(asked.format("Oracle"), doubtful, reading())
+    assert (found.answered, found.reason) == (False, "below_threshold")
+
+
 @pytest.mark.parametrize(
     ("question", "languages", "scale"),
     [
