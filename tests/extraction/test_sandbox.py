@@ -177,6 +177,14 @@ def test_invisible_text_is_kept_as_it_is_how_scans_carry_theirs(read: Read) -> N
     assert read(hostile.one_page(b"BT 3 Tr /F 9 Tf 9 9 Td (Recognized text) Tj ET")).text == "Recognized text"
 
 
+def test_rows_of_large_type_that_is_scaled_down_are_lines(read: Read) -> None:
+    """As filings are made: PDFium compares their distance with the size before it is scaled."""
+    rows = b"(Gross profit 105 99) Tj 0 -352 Td (Operating income 23 20) Tj 0 -352 Td (Net earnings 17 15) Tj"
+    content = b"q 0.0125 0 0 0.0125 20 700 cm BT /F 352 Tf 0 0 Td " + rows + b" ET Q"
+    lines = ["Gross profit 105 99", "Operating income 23 20", "Net earnings 17 15"]
+    assert read(hostile.one_page(content)).text.splitlines() == lines
+
+
 def test_a_file_that_is_gone_is_our_fault(extractor: SandboxedExtractor, tmp_path: Path) -> None:
     with pytest.raises(DependencyUnavailable):
         extractor.extract(tmp_path / "gone", filename="gone.pdf")

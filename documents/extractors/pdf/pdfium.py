@@ -114,7 +114,8 @@ def part_lines(text_page: PdfTextPage, text: str) -> str:
     """Return the text with a line end where PDFium joins what are no parts of one line.
 
     For a hyphen at the end of a line where letters of another size follow: the last word above a running
-    line with this. And where letters that run up the page stand in it: what is printed along its edge.
+    line with this. And where letters that run up the page stand in it: what is printed along its edge. And
+    between rows of small type that was scaled down.
     """
     if len(text) != text_page.count_chars():
         return text
@@ -130,7 +131,24 @@ def part_lines(text_page: PdfTextPage, text: str) -> str:
             first = bisect_left(spaces, True, key=lambda space: _is_turned(handle, space + 1) != begins)
             if first < len(spaces):
                 parted[spaces[first]] = "\n"
+        elif _stands_below(handle, line.end() - 1, line.start()):
+            for space in _SPACE.finditer(text, line.start(), line.end()):
+                if _begins_line(handle, space.start()):
+                    parted[space.start()] = "\n"
     return "".join(parted)
+
+
+def _begins_line(handle: raw.FPDF_TEXTPAGE, space: int) -> bool:
+    """Return whether what follows a space that PDFium put in stands below what comes before, to its left."""
+    if raw.FPDFText_IsGenerated(handle, space) != 1 or not _stands_below(handle, space + 1, space - 1):
+        return False
+    return read_edges(handle, space + 1)[1] < read_edges(handle, space - 1)[0]
+
+
+def _stands_below(handle: raw.FPDF_TEXTPAGE, letter: int, other: int) -> bool:
+    left, _, bottom, _ = _read_box(handle, other)
+    _, right, _, top = _read_box(handle, letter)
+    return left > 0 < right and top <= bottom
 
 
 def _is_turned(handle: raw.FPDF_TEXTPAGE, index: int) -> bool:
