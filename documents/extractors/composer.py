@@ -42,6 +42,7 @@ class Composer:
         self._headings: list[Heading] = []
         self._blocks: list[Block] = []
         self._open: ChunkType | None = None
+        self._indent = 0  # of the first item of the list that is open
         self._title = ""  # the first heading of the first level in the text
         self._above = ""  # the paragraph or heading that stands last
 
@@ -93,7 +94,9 @@ class Composer:
         text = " ".join(clean_characters(text).split())
         if not has_text(text):
             return
-        text = " " * (2 * min(indent, 8) if self._open == kind else 0) + text
+        if self._open != kind:
+            self._indent = indent
+        text = " " * (2 * min(max(indent - self._indent, 0), 8)) + text
         self._append_to_block(kind, text)
 
     def add_row(self, cells: list[str]) -> None:

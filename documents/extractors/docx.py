@@ -86,6 +86,8 @@ class _BodyReader:
         if kind.is_contents:
             return
         if kind.level:
+            if kind.item and kind.item.numbering and text.strip():
+                text = self._styles.mark(kind.item) + text
             self._composer.add_heading(kind.level, text)
         elif kind.is_code:
             self._composer.add_code(text, joined=True)

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 from typing import Any, NamedTuple
 
@@ -22,6 +22,8 @@ _ITEM_SIGNS: dict[str, Sequence[str]] = {
     "Roman": ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv"),
 }
 _BULLETS = frozenset({"bullet", "none"})
+_PLACE = re.compile(r"%([1-9])")  # of a level's number, in what is shown before an item
+_LETTER = re.compile(r"\A([^\W\d_]+)\.\Z")
 _MAX_CHAIN = 20
 
 
@@ -30,18 +32,22 @@ def w(name: str) -> str:
 
 
 class Numbering(NamedTuple):
-    """How the items of a list are numbered. form: Word's name of it, such as "lowerLetter"."""
+    """How the items of a level are numbered. form: Word's name of it, such as "lowerLetter".
+
+    text: "%1.%2" for the numbers of two levels. is_legal: both as figures, whatever their forms.
+    """
 
     form: str = "decimal"
     start: int = 1
+    text: str = "%1."
+    is_legal: bool = False
 
-    def write(self, number: int) -> str:
-        """Return what stands before an item: "3. ", or "c) ", which ends no sentence as "c. " would."""
+    def sign(self, number: int) -> str:
         signs = _ITEM_SIGNS.get(self.form[5:], ())
         if not 0 < number <= len(signs):
-            return f"{number}. "
+            return f"{number:02}" if self.form == "decimalZero" else str(number)
         sign = signs[number - 1]
-        return f"{sign.upper() if self.form.startswith('upper') else sign}) "
+        return sign.upper() if self.form.startswith("upper") else sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,10 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class ParagraphKind:
-    """The kind of a paragraph. level: of a heading, 0 for none. is_contents: of a table of contents."""
+    """The kind of a paragraph. level: of a heading, 0 for none. is_contents: of a table of contents.
+
+    item: of a heading, too, if it is numbered.
+    """
 
     level: int = 0
     is_contents: bool = False
@@ -81,44 +90,50 @@ class ParagraphStyles:
         if kind is None:
             kind = self._kinds[style_id] = self._classify_style(style_id)
         level = _read_outline_level(paragraph)
-        number_id = _read_value(paragraph, "pPr", "numPr", "numId")
-        if level:
-            return ParagraphKind(level=level)
-        if level == 0:
-            return ParagraphKind(is_code=kind.is_code, item=kind.item)
-        if number_id and not kind.level:
-            return ParagraphKind(is_code=kind.is_code, item=self._make_item(number_id, paragraph))
-        return kind
+        if number_id := _read_value(paragraph, "pPr", "numPr", "numId"):
+            kind = replace(kind, is_contents=False, item=self._make_item(number_id, paragraph))
+        return kind if level is None else replace(kind, is_contents=False, level=level)
 
     def mark(self, item: ListItem) -> str:
-        """Return what a reader sees before the item, and count it."""
-        if item.numbering is None:
+        """Return what a reader sees before the item, "3. " or "§ 3 ", and count it; "- " without number."""
+        numbering = item.numbering
+        if numbering is None:
             return "- "
         counters = self._counters[item.list_id]
         for deeper in [indent for indent in counters if indent > item.indent]:
             del counters[deeper]
-        counters[item.indent] = counters.get(item.indent, item.numbering.start - 1) + 1
-        return item.numbering.write(counters[item.indent])
+        counters[item.indent] = counters.get(item.indent, numbering.start - 1) + 1
+
+        def sign(place: re.Match[str]) -> str:
+            indent = int(place[1]) - 1
+            one = self._numbering.get((item.list_id, indent)) or Numbering()
+            number = counters.get(indent, one.start)
+            return str(number) if numbering.is_legal else one.sign(number)
+
+        shown = _PLACE.sub(sign, numbering.text).strip()
+        # "c. " would end a sentence, and "1" alone begins no item.
+        shown = f"{shown}." if shown.isdecimal() else _LETTER.sub(r"\1)", shown)
+        return f"{shown} "
 
     def _classify_style(self, style_id: str) -> ParagraphKind:
-        kind = ParagraphKind()
+        kind, is_numbered = ParagraphKind(), False
         for style in self._chain(style_id):
             name = _read_value(style, "name")
             level = _read_outline_level(style)
             heading = _HEADING.fullmatch(name)
             listed = _LISTED.fullmatch(name)
             number_id = _read_value(style, "pPr", "numPr", "numId")
+            if number_id and not is_numbered:
+                kind, is_numbered = ParagraphKind(item=self._make_item(number_id, style)), True
             if level == 0 or _CONTENTS.fullmatch(name):
                 return ParagraphKind(is_contents=level is None)
             if heading or level or name.lower() == "title":
-                return ParagraphKind(level=level or (int(heading[1]) if heading else 1))
+                return replace(kind, level=level or (int(heading[1]) if heading else 1))
             if _CODE.search(name):
                 return ParagraphKind(is_code=True)
             if listed:
                 numbering = Numbering() if listed[1].lower() == "number" else None
                 return ParagraphKind(item=ListItem(name, int(listed[2] or 1) - 1, numbering))
-            if number_id and kind.item is None:
-                kind = ParagraphKind(item=self._make_item(number_id, style))
         return kind
 
     def _chain(self, style_id: str) -> list[Any]:
@@ -173,14 +188,30 @@ def _read_numbering(document: Any) -> dict[tuple[str, int], Numbering | None]:
         for level in abstract.iter(w("lvl")):
             indent = level.get(w("ilvl"), "")
             if indent.isdigit() and len(indent) == 1:
-                form, start = _read_value(level, "numFmt"), _read_value(level, "start")
-                first = int(start) if start.isdecimal() and len(start) < 4 else 1
-                levels[int(indent)] = None if form in _BULLETS else Numbering(form, first)
-    return {
-        (number.get(w("numId"), ""), indent): numbering
-        for number in numbering.iter(w("num"))
-        for indent, numbering in formats.get(_read_value(number, "abstractNumId"), {}).items()
-    }
+                form, text = _read_value(level, "numFmt"), level.find(w("lvlText"))
+                shown = f"%{int(indent) + 1}." if text is None else text.get(w("val"), "")
+                is_none = form in _BULLETS or not shown.strip()
+                is_legal = level.find(w("isLgl")) is not None
+                start = _read_start(level, "start")
+                first = 1 if start is None else start
+                levels[int(indent)] = None if is_none else Numbering(form, first, shown, is_legal)
+    numbered: dict[tuple[str, int], Numbering | None] = {}
+    for number in numbering.iter(w("num")):
+        list_id = number.get(w("numId"), "")
+        for indent, one in formats.get(_read_value(number, "abstractNumId"), {}).items():
+            numbered[list_id, indent] = one
+        for override in number.iter(w("lvlOverride")):
+            level = override.get(w("ilvl"), "")
+            key = list_id, int(level) if level.isdigit() else 0
+            start = _read_start(override, "startOverride")
+            if (one := numbered.get(key)) and start is not None:
+                numbered[key] = one._replace(start=start)
+    return numbered
+
+
+def _read_start(element: Any, name: str) -> int | None:
+    start = _read_value(element, name)
+    return int(start) if start.isdecimal() and len(start) < 4 else None
 
 
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"

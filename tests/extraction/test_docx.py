@@ -213,6 +213,40 @@ def test_signs_given_by_their_place_in_a_font_are_read() -> None:
     assert read_docx(zipped(f"<w:p>{runs}</w:p>")).text == "µ≥\ufffd→\ufffd"
 
 
+def test_clauses_have_the_numbers_that_word_shows_and_count_below_their_headings() -> None:
+    document = docx.Document()
+    numbering = document.part.numbering_part.element
+    levels = "".join(
+        f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="{form}"/><w:lvlText w:val="{text}"/></w:lvl>'
+        for level, form, text in [
+            (0, "upperRoman", "Art. %1"),
+            (1, "decimal", "(%2)"),
+            (2, "decimal", "%2.%3"),
+        ]
+    )
+    numbering.insert(0, parse_xml(f'<w:abstractNum {W} w:abstractNumId="90">{levels}</w:abstractNum>'))
+    for number, start in ((91, 1), (92, 7)):
+        numbering.append(parse_xml(
+            f'<w:num {W} w:numId="{number}"><w:abstractNumId w:val="90"/><w:lvlOverride w:ilvl="1">'
+            f'<w:startOverride w:val="{start}"/></w:lvlOverride></w:num>'
+        ))  # fmt: skip
+    written = [
+        ("Heading 1", 91, 0, "Fees"), ("Normal", 91, 1, "It is 5 €."), ("Normal", 91, 1, "It is due in May."),
+        ("Heading 1", 91, 0, "Term"), ("Normal", 91, 1, "One year."), ("Normal", 91, 2, "From May on."),
+        ("Heading 1", 0, 0, "Annex"), ("Normal", 92, 1, "Keys."),
+    ]  # fmt: skip
+    for style, number, level, text in written:
+        document.add_paragraph(text, style=style)._p.get_or_add_pPr().append(
+            parse_xml(f'<w:numPr {W}><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>')
+        )
+    extraction = read_docx(saved(document))
+    assert extraction.text.replace("\n\n", "\n").split("\n") == [
+        "Art. I Fees", "(1) It is 5 €.", "(2) It is due in May.",
+        "Art. II Term", "(1) One year.", "  1.1 From May on.", "Annex", "(7) Keys.",
+    ]  # fmt: skip
+    assert [heading.title for heading in extraction.headings] == ["Art. I Fees", "Art. II Term", "Annex"]
+
+
 def test_lists_count_by_themselves_and_start_again() -> None:
     document = docx.Document()
     numbering = document.part.numbering_part.element
