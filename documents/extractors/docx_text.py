@@ -244,7 +244,7 @@ class InlineContent:
         return "".join(self.parts)
 
 
-# What the font Symbol has from these places on.
+# What Symbol has from these places on; of Wingdings boxes, bullets, and the arrows that Word makes of "-->".
 # fmt: off
 _SYMBOLS = {
     first + place: sign
@@ -255,7 +255,13 @@ _SYMBOLS = {
     }.items()
     for place, sign in enumerate(signs)
 }
+_WINGDINGS = {
+    0x4A: "☺", 0x4C: "☹", 0x6C: "●", 0x6E: "■", 0x6F: "☐", 0x71: "❑", 0x75: "◆", 0x76: "❖",
+    0xA7: "▪", 0xA8: "☐", 0xD8: "➢", 0xDF: "←", 0xE0: "→", 0xE1: "↑", 0xE2: "↓", 0xE8: "➔", 0xFB: "✗",
+    0xFC: "✓", 0xFD: "☒", 0xFE: "☑"
+}
 # fmt: on
+_FONTS = {"Symbol": _SYMBOLS, "Wingdings": _WINGDINGS}
 _UNKNOWN_SIGN = "\ufffd"
 
 
@@ -265,8 +271,8 @@ def _read_symbol(element: Any) -> str:
         place = int(element.get(w("char"), ""), 16)
     except ValueError:
         return _UNKNOWN_SIGN
-    if element.get(w("font")) == "Symbol":
-        return _SYMBOLS.get(place & 0xFF, _UNKNOWN_SIGN)
+    if signs := _FONTS.get(element.get(w("font"))):
+        return signs.get(place & 0xFF, _UNKNOWN_SIGN)
     return chr(place) if 0 < place < 0xD800 else _UNKNOWN_SIGN
 
 
