@@ -111,8 +111,9 @@ def _decode_by_guess(data: bytes) -> str:
     """
     first = next(re.finditer(rb"[\x80-\xff]", data)).start()  # there is one, or it would be UTF-8
     sample = data[max(0, first - 200) : first + _SAMPLE]
-    if _is_western(sample.decode("cp1252", "replace")):
-        return data.decode("cp1252", "replace")
+    for western in ("cp1252", "iso8859-15"):
+        if _is_western(sample.decode(western, "replace")):
+            return data.decode(western, "replace")
     best = charset_normalizer.from_bytes(sample, cp_isolation=_CANDIDATES).best()
     if best is None:
         raise UndecodableText

@@ -20,6 +20,7 @@ from documents.text.tables import describe_row, read_rows
         ("Grüße aus Köln.", "utf-32"),
         ("Le café est fermé à Noël, déjà été.", "cp1252"),
         ("café", "cp1252"),
+        ("Le cœur de l'été : 45 € par mois.", "iso8859-15"),
         ("He said “it’s fine” – and left.", "cp1252"),
         ("Zażółć gęślą jaźń, proszę państwa o ciszę.", "cp1250"),
         ("Привет, мир. Это простой текст для проверки.", "cp1251"),
