@@ -52,6 +52,15 @@ def test_the_text_is_decoded_as_it_was_written(part: bytes, text: str) -> None:
     assert read_eml(HEAD + part).text.endswith(f"\n\n{text}")
 
 
+@pytest.mark.parametrize(
+    ("subject", "charset"), [("اجتماع", "cp1256"), ("Größe", "utf-8"), ("会议通知", "gb18030")]
+)
+def test_a_subject_is_read_that_was_sent_as_bytes(subject: str, charset: str) -> None:
+    head = HEAD.replace(b"The lamp", subject.encode(charset))
+    label = f"Content-Type: text/plain; charset={charset}\r\n\r\n"
+    assert read_eml(head + label.encode() + b"Text.").title == subject
+
+
 def test_the_html_is_read_where_the_plain_text_is_empty() -> None:
     assert read_eml(letter("  ", "<p>The lamp is red.</p>").as_bytes()).text.endswith("The lamp is red.")
 

@@ -3,6 +3,7 @@
 Files that are attached come along with the text; who stores the mail makes documents of them.
 """
 
+import re
 from collections.abc import Iterator
 from email import policy
 from email.message import EmailMessage
@@ -23,6 +24,7 @@ ENCRYPTED = "The mail is encrypted; only its headers were read."
 _ENCRYPTED = frozenset({"application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"})
 # Headers stay as they were written, in a mail that is attached to another, too.
 MAIL_POLICY = policy.default.clone(refold_source="none")
+_EIGHT_BIT = re.compile("[\udc80-\udcff]")  # bytes of a header that are no ASCII
 _MAX_PARSED_HEADER = 10_000  # characters
 _MAX_DEPTH = 20  # of parts within parts
 _SHOWN = ("From", "To", "Cc", "Date")
@@ -158,6 +160,11 @@ def _read_header(message: Any, name: str) -> str:
     if len(raw) > _MAX_PARSED_HEADER:
         return clean_label(raw)
     try:
+        if _EIGHT_BIT.search(raw):  # as old programs write it, in the letters of the text
+            texts = (part for part in message.walk() if part.get_content_maintype() == "text")
+            label = next((part.get_content_charset("") for part in texts), "")
+            raw = decode(raw.encode("utf-8", "surrogateescape"), label=label)
+            return clean_label(str(MAIL_POLICY.header_factory(name, raw)))
         return clean_label(str(message[name] or ""))
     except Exception:  # noqa: BLE001 - the library's parser of headers raises whatever comes to hand
         return ""
