@@ -18,6 +18,7 @@ _FIGURE = re.compile(r"(?!(?:19|20)\d\d$)(?:[-–—+$€£(] ?)*\d[\d.,' ]*[%)$
 _UNITS = "%|[$€£¥pc]|EUR|USD|GBP|[kcm]?m|[km]?g|[cm]?l|km/h|mph|h|min|s|[KMGT]B"
 _AMOUNT = re.compile(rf"[$€£¥]? ?\d[\d.,]* ?(?:{_UNITS})", re.IGNORECASE)
 TITLE_CHARS = 160
+_STOPS = (".", "!", "?", ";", "。", "！", "？", "；", "؟", "؛", "।")
 _MAX_HEAD_ROWS = 3
 LEAST_SENTENCE = 4  # words
 _NOTE = re.compile(
@@ -28,6 +29,7 @@ _NEGATIVE = re.compile(
 )  # as accounts write it
 _SIGN_BEHIND = re.compile(r"^(\(?\d[\d.,]*\)?) ?([$£])$")  # printed before, but drawn last
 _NUMBER_STOP = re.compile(r"^(\w+ [\w.-]*\d)\. ")  # "Table 2. Actual numbers": no sentence ends there
+_ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]", re.M)
 _RULE = re.compile(r"[\s|:=-]*")  # Markdown's line below the head
 _COUNT = re.compile(r"\b(?:nos?|nr|núm|n)\.$", re.IGNORECASE)  # "Respondents: no."
 _COUNT_STOP = re.compile(
@@ -79,7 +81,7 @@ def read_head(title: str, cells: Sequence[str]) -> TableHead | None:
     """
     if len(cells) < 2 or not all(cells[1:]) or any(map(_is_told, cells)):
         return None
-    is_title = len(title) <= TITLE_CHARS and not title.endswith((".", "!", "?", ";"))
+    is_title = len(title) <= TITLE_CHARS and not title.endswith(_STOPS)
     return TableHead(" ".join(title.split()) if is_title else "", tuple(cells))
 
 
@@ -116,6 +118,8 @@ def read_first_row(row: str, text: str, start: int) -> TableHead | None:
     """Return the head of the table that starts there in a text, with the paragraph above it as its title."""
     above = text[max(0, start - 2 * TITLE_CHARS) : start].rstrip().rpartition("\n\n")[2]
     lines = [line.strip("#*_ ") for line in above.split("\n")]
+    if len(_ITEM.findall(above)) > 1:  # a list
+        return read_head("", _read_cells(row))
     title = ": ".join(lines) if above.startswith("#") else "\n".join(lines)  # headings one below another
     return read_head(title.strip(), _read_cells(row))
 
@@ -131,7 +135,8 @@ def is_figure(cell: str) -> bool:
 
 
 def is_sentence(cell: str) -> bool:
-    return cell.endswith(".") and not _COUNT.search(cell) and len(cell.split()) >= LEAST_SENTENCE
+    ends = cell.endswith(".") and not _COUNT.search(cell) and len(cell.split()) >= LEAST_SENTENCE
+    return ends or cell.endswith("。")
 
 
 def read_rows(text: str, spans: Sequence[tuple[int, int]], head: TableHead) -> Iterator[tuple[int, TableRow]]:
@@ -168,7 +173,7 @@ def _has_name(cells: Sequence[str], head: TableHead) -> bool:
 
 
 def _is_group(line: str) -> bool:
-    one_line = "\n" not in line and len(line) <= TITLE_CHARS and not line.endswith((".", "!", "?", ";"))
+    one_line = "\n" not in line and len(line) <= TITLE_CHARS and not line.endswith(_STOPS)
     return one_line and _LETTER.search(line) is not None
 
 

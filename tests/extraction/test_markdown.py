@@ -194,3 +194,11 @@ def test_a_table_is_named_by_all_headings_right_above_it() -> None:
     ).blocks
     assert block.head is not None
     assert block.head.title == "Thursday: Morning"
+
+
+def test_neither_a_list_nor_a_chinese_sentence_is_the_title_of_the_table_below() -> None:
+    for above in ("1. Close the window\n2. Lock the door", "员工的年休假为五天。"):
+        page = f"{above}\n\n| Room | Code |\n|---|---|\n| Hall | 12 |\n"
+        table = read_markdown(page.encode()).blocks[-1]
+        assert table.head is not None
+        assert (table.head.title, table.head.columns) == ("", ("Room", "Code"))
