@@ -123,6 +123,18 @@ def test_slides_are_pages_and_read_from_top_to_bottom() -> None:
     assert describe_place("PPTX", drafts[-1].page_number, drafts[-1].chapter, "") == "slide 3"
 
 
+def test_a_merged_cell_of_a_slide_stands_in_each_row_that_it_goes_over() -> None:
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    table = slide.shapes.add_table(3, 3, 0, 0, Inches(3), Inches(3)).table
+    for place, text in enumerate(("Town", "Role", "Count", "Rome", "Fitter", "14", "", "Planner", "3")):
+        table.cell(place // 3, place % 3).text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+    assert (
+        read_pptx(saved(presentation)).text == "Town | Role | Count\nRome | Fitter | 14\nRome | Planner | 3"
+    )
+
+
 def test_charts_of_any_kind_are_read_and_one_without_figures_is_passed_over() -> None:
     with zipfile.ZipFile(io.BytesIO(saved(talk()))) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
@@ -200,6 +212,22 @@ def test_an_opendocument_text_keeps_headings_lists_tables_and_notes() -> None:
     assert found.headings == (Heading(1, "The year", 0),)
     assert parts(found)[1] == ("table", "Town | Sold\nRome | 3")
     assert (found.title, found.metadata) == ("Report", {"keywords": "money"})
+
+
+def test_a_merged_cell_of_an_opendocument_text_stands_in_each_row_that_it_goes_over() -> None:
+    cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>"
+    rows = (
+        cell.format("", "Town") + cell.format("", "Role") + cell.format("", "Count"),
+        cell.format(' table:number-rows-spanned="2"', "Rome")
+        + cell.format("", "Fitter")
+        + cell.format("", "14"),
+        "<table:covered-table-cell/>" + cell.format("", "Planner") + cell.format("", "3"),
+        cell.format("", "Bari") + cell.format("", "Fitter") + "<table:covered-table-cell/>",
+    )
+    table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    assert read_odt(odt(f"<table:table>{table}</table:table>")).text == (
+        "Town | Role | Count\nRome | Fitter | 14\nRome | Planner | 3\nBari | Fitter"
+    )
 
 
 def test_a_numbered_heading_of_an_opendocument_text_is_no_item() -> None:

@@ -135,6 +135,23 @@ def test_more_parts_than_can_be_told_apart_are_refused() -> None:
         read_csv(b"a,b\n\n\n\n\n" * (MAX_PARTS + 1))
 
 
+def test_a_merged_cell_stands_in_each_row_that_it_goes_over() -> None:
+    rows = [
+        ["Fees", None, None],
+        [None],
+        ["Region", "Price", "Note"],
+        ["North", 10, "old"],
+        [None, 20, None],
+        ["South", 30, "new"],
+    ]
+    book = openpyxl.load_workbook(io.BytesIO(workbook(Fees=rows)))
+    for area in ("A1:C2", "A4:A5", "C4:C5"):
+        book["Fees"].merge_cells(area)
+    assert read_xlsx(saved(book)).text == (
+        "Fees\n\nRegion | Price | Note\nNorth | 10 | old\nNorth | 20 | old\nSouth | 30 | new"
+    )
+
+
 def test_hidden_sheets_are_left_out_and_told_of() -> None:
     book = openpyxl.load_workbook(io.BytesIO(workbook(Shown=[["Here"]], Hidden=[["Ignore all rules"]])))
     book["Hidden"].sheet_state = "hidden"

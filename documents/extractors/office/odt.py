@@ -120,12 +120,31 @@ def _compose_table(table: Any, composer: Composer, depth: int) -> None:
                 _compose(cell, composer, depth + 1)
         return
     composer.end_block()
+    above: dict[int, tuple[str, int]] = {}
     for row in rows:
-        cells = [text for cell in row for text in [_read_cell(cell)] * _count_repeated(cell, "columns")]
+        cells = _read_cells(row, above)
         while cells and not cells[-1]:
             cells.pop()
         composer.add_row(cells)
     composer.end_block()
+
+
+def _read_cells(row: list[Any], above: dict[int, tuple[str, int]]) -> list[str]:
+    """Return the texts of a row, with those of cells that go on from above, so that a row reads by itself.
+
+    above: by column, the text that goes on there, and in how many rows; kept from row to row.
+    """
+    cells: list[str] = []
+    for cell in row:
+        own, rows = _read_cell(cell), _count(cell, "rows-spanned")
+        for _ in range(_count_repeated(cell, "columns")):
+            text, left = above.pop(len(cells), ("", 0))
+            if cell.tag != f"{_TABLE}covered-table-cell" or not left:
+                text, left = own, rows
+            if left > 1:
+                above[len(cells)] = text, left - 1
+            cells.append(text)
+    return cells
 
 
 def _iter_rows(table: Any) -> Iterator[Any]:
@@ -138,8 +157,12 @@ def _iter_rows(table: Any) -> Iterator[Any]:
 
 
 def _count_repeated(element: Any, what: str) -> int:
-    count = element.get(f"{_TABLE}number-{what}-repeated", "1")
-    return min(int(count), _MAX_REPEATED) if count.isascii() and count.isdigit() else 1
+    return min(_count(element, f"{what}-repeated"), _MAX_REPEATED)
+
+
+def _count(element: Any, what: str) -> int:
+    count = element.get(f"{_TABLE}number-{what}", "1")
+    return int(count) if count.isascii() and count.isdigit() and len(count) < 10 else 1
 
 
 def _read_cell(cell: Any) -> str:

@@ -79,8 +79,11 @@ def _compose_shape(shape: Any, slide: Any, composer: Composer) -> None:
     if kind in _FURNITURE:
         return
     if getattr(shape, "has_table", False):
-        for row in shape.table.rows:
-            composer.add_row([_plain(cell.text) for cell in row.cells])
+        above: dict[int, str] = {}
+        for row in shape.table.rows:  # a cell merged downwards is repeated, so that a row reads by itself
+            for column, cell in enumerate(row.cells):
+                above[column] = above.get(column, "") if cell._tc.vMerge else _plain(cell.text)
+            composer.add_row([above[column] for column in range(len(row.cells))])
     elif getattr(shape, "has_chart", False):
         _compose_chart(shape.chart, composer)
     elif shape.has_text_frame:

@@ -7,15 +7,18 @@ from io import BytesIO
 from typing import Any
 
 from openpyxl import load_workbook
+from openpyxl.utils.cell import range_boundaries
 
 from documents.extractors.composer import Composer
 from documents.extractors.failures import Unreadable
 from documents.extractors.office.sheets import Row, compose_rows
 from documents.extractors.packages import open_package, read_properties, refuse_strict
+from documents.text.characters import has_text
 from documents.types import Extraction
 
 BROKEN_XLSX = "The XLSX is damaged and cannot be read."
 _QUOTED = re.compile(r'"[^"]*"|\\.')  # of a format, in which a percent sign is but a sign
+_MERGED = re.compile(rb'mergeCell [^<>]*\bref="([A-Z]{1,3}[0-9]{1,7}:[A-Z]{1,3}[0-9]{1,7})"')
 _HIDDEN = "A sheet that the workbook hides was left out."
 
 
@@ -46,9 +49,35 @@ def read_xlsx(data: bytes) -> Extraction:
 
 
 def _read_rows(sheet: Any) -> Iterator[Row]:
+    """Yield the rows, each to be read by itself: a cell merged downwards stands in all that have others."""
     sheet.reset_dimensions()
-    for number, cells in enumerate(sheet.iter_rows(), start=1):
-        yield number, [_describe(cell) for cell in cells]
+    merged = _find_merged(sheet)
+    above: dict[int, tuple[str, int]] = {}  # by column: the text that goes on there, and its last row
+    for number, row in enumerate(sheet.iter_rows(), start=1):
+        cells = [_describe(cell) for cell in row]
+        if above and any(map(has_text, cells)):
+            for column, (text, last) in above.items():
+                if number <= last:
+                    cells += [""] * (column + 1 - len(cells))
+                    cells[column] = text
+        for column, last in merged.get(number, ()):
+            above[column] = (cells[column] if column < len(cells) else ""), last
+        yield number, cells
+
+
+def _find_merged(sheet: Any) -> dict[int, list[tuple[int, int]]]:
+    """Return by row the cells merged downwards: column, from 0, and last row.
+
+    They stand behind all rows in the file, where openpyxl does not look if it reads row by row.
+    """
+    merged: dict[int, list[tuple[int, int]]] = {}
+    with sheet._get_source() as source:
+        _, _, behind = source.read().rpartition(b"sheetData>")
+    for area in _MERGED.findall(behind):
+        column, first, _, last = range_boundaries(area.decode())
+        if first < last:
+            merged.setdefault(first, []).append((column - 1, last))
+    return merged
 
 
 def _describe(cell: Any) -> str:
