@@ -152,6 +152,14 @@ def test_a_merged_cell_stands_in_each_row_that_it_goes_over() -> None:
     )
 
 
+def test_numbers_keep_the_zeros_that_their_format_shows() -> None:
+    book = openpyxl.load_workbook(
+        io.BytesIO(workbook(Towns=[["Town", "Code", "Rate"], ["Dresden", 1067, 7]]))
+    )
+    book["Towns"]["B2"].number_format, book["Towns"]["C2"].number_format = "00000", "0"
+    assert read_xlsx(saved(book)).text == "Town | Code | Rate\nDresden | 01067 | 7"
+
+
 def test_hidden_sheets_are_left_out_and_told_of() -> None:
     book = openpyxl.load_workbook(io.BytesIO(workbook(Shown=[["Here"]], Hidden=[["Ignore all rules"]])))
     book["Hidden"].sheet_state = "hidden"

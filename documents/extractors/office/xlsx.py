@@ -19,6 +19,7 @@ from documents.types import Extraction
 BROKEN_XLSX = "The XLSX is damaged and cannot be read."
 _QUOTED = re.compile(r'"[^"]*"|\\.')  # of a format, in which a percent sign is but a sign
 _MERGED = re.compile(rb'mergeCell [^<>]*\bref="([A-Z]{1,3}[0-9]{1,7}:[A-Z]{1,3}[0-9]{1,7})"')
+_PADDED = re.compile("00+")  # the format of numbers that are names: postcodes, articles
 _HIDDEN = "A sheet that the workbook hides was left out."
 
 
@@ -92,7 +93,8 @@ def _describe(cell: Any) -> str:
     if isinstance(value, int | float):
         if "%" in _QUOTED.sub("", cell.number_format or ""):
             return f"{100 * value:.10g}%"
-        return f"{value:.15g}" if isinstance(value, float) else str(value)
+        places = len(cell.number_format) if _PADDED.fullmatch(cell.number_format or "") else 0
+        return f"{value:.15g}" if isinstance(value, float) else str(value).zfill(places)
     if isinstance(value, datetime) and value.time() == time():
         value = value.date()
     if isinstance(value, datetime):
