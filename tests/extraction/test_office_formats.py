@@ -123,6 +123,16 @@ def test_slides_are_pages_and_read_from_top_to_bottom() -> None:
     assert describe_place("PPTX", drafts[-1].page_number, drafts[-1].chapter, "") == "slide 3"
 
 
+def test_a_column_of_a_comparison_is_read_below_its_heading() -> None:
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[4])
+    slide.shapes.title.text = "Offers"
+    for place, text in enumerate(("Plan A", "It is 12 €.", "Plan B", "It is 15 €."), start=1):
+        slide.placeholders[place].text = text
+    words = read_pptx(saved(presentation)).text.replace("\n\n", "\n").split("\n")
+    assert words == ["Offers", "- Plan A", "- It is 12 €.", "- Plan B", "- It is 15 €."]
+
+
 def test_a_merged_cell_of_a_slide_stands_in_each_row_that_it_goes_over() -> None:
     presentation = pptx.Presentation()
     slide = presentation.slides.add_slide(presentation.slide_layouts[6])

@@ -16,6 +16,7 @@ from documents.types import Extraction
 BROKEN_PPTX = "The PPTX is damaged and cannot be read."
 NOTES = "Speaker notes"
 _MAX_DEPTH = 50
+_TOUCHING = 91_440  # a tenth of an inch
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _BODIES = frozenset({PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT, PP_PLACEHOLDER.VERTICAL_BODY})
@@ -66,12 +67,27 @@ def _choose_contents(tree: Any) -> None:
 
 
 def _in_reading_order(shapes: Iterable[Any], depth: int) -> Iterator[Any]:
-    """Yield shapes from top to bottom and from left to right, those of a group in its place."""
-    for shape in sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0)):
+    """Yield shapes from top to bottom and from left to right, those of a group in its place.
+
+    What a layout has below the heading of a column comes right after it.
+    """
+    rest = sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0))
+    while rest:
+        shape = rest.pop(0)
         if hasattr(shape, "shapes") and depth < _MAX_DEPTH:
             yield from _in_reading_order(shape.shapes, depth + 1)
         else:
             yield shape
+        for below in [one for one in rest if _stands_on(shape, one)][:1]:
+            rest.remove(below)
+            rest.insert(0, below)
+
+
+def _stands_on(above: Any, shape: Any) -> bool:
+    if not (above.is_placeholder and shape.is_placeholder):
+        return False
+    gap = (shape.top or 0) - (above.top or 0) - (above.height or 0)
+    return (above.left, above.width) == (shape.left, shape.width) and abs(gap) < _TOUCHING
 
 
 def _compose_shape(shape: Any, slide: Any, composer: Composer) -> None:
