@@ -19,6 +19,8 @@ from documents.types import Extraction
 BROKEN_XLSX = "The XLSX is damaged and cannot be read."
 _QUOTED = re.compile(r'"[^"]*"|\\.')  # of a format, in which a percent sign is but a sign
 _MERGED = re.compile(rb'mergeCell [^<>]*\bref="([A-Z]{1,3}[0-9]{1,7}:[A-Z]{1,3}[0-9]{1,7})"')
+_ROWS_END = re.compile(rb"</(?:\w{1,16}:)?sheetData>")
+_PART_BYTES, _END_BYTES = 1 << 20, 40
 _PADDED = re.compile("00+")  # the format of numbers that are names: postcodes, articles
 _HIDDEN = "A sheet that the workbook hides was left out."
 
@@ -72,8 +74,16 @@ def _find_merged(sheet: Any) -> dict[int, list[tuple[int, int]]]:
     They stand behind all rows in the file, where openpyxl does not look if it reads row by row.
     """
     merged: dict[int, list[tuple[int, int]]] = {}
+    behind, ended = b"", False
     with sheet._get_source() as source:
-        _, _, behind = source.read().rpartition(b"sheetData>")
+        while part := source.read(_PART_BYTES):
+            behind += part
+            if not ended and (end := _ROWS_END.search(behind)):
+                behind, ended = behind[end.end() :], True
+            elif not ended:
+                behind = behind[-_END_BYTES:]
+    if not ended:
+        return {}
     for area in _MERGED.findall(behind):
         column, first, _, last = range_boundaries(area.decode())
         if first < last:
