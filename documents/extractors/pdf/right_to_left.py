@@ -114,12 +114,21 @@ def _turn_numbers(line: str, order: Sequence[int]) -> list[int]:
 
 
 def _mirror_brackets(line: str) -> str:
-    """Turn the brackets of a line that are drawn the other way round, told by the spaces beside them."""
-    right = wrong = 0
+    """Turn the brackets of a line that are drawn the other way round, told by the spaces beside them; those
+    that have none, or two, are drawn as most of the others.
+    """
+    signs, untold, wrong = list(line), [], 0
     for n, letter in enumerate(line):
         if letter in _OPENING or letter in _CLOSING:
             before = n == 0 or line[n - 1].isspace()
             after = n == len(line) - 1 or line[n + 1].isspace()
-            if before != after:
-                right, wrong = (right + 1, wrong) if before == (letter in _OPENING) else (right, wrong + 1)
-    return line.translate(_MIRRORED) if wrong > right else line
+            if before == after:
+                untold.append(n)
+            elif before == (letter in _OPENING):
+                wrong -= 1
+            else:
+                wrong += 1
+                signs[n] = letter.translate(_MIRRORED)
+    for n in untold if wrong > 0 else ():
+        signs[n] = signs[n].translate(_MIRRORED)
+    return "".join(signs)
