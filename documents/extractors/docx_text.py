@@ -227,6 +227,7 @@ _SIGNS = {
 _LEFT_OUT = frozenset(
     {w("del"), w("moveFrom"), w("delText"), w("instrText"), w("pPr"), w("rPr"), w("rt"), _MC + "Fallback"}
 )
+_VANISH = f"{w('rPr')}/{w('vanish')}"
 _NOTES = {w("footnoteReference"): "footnote", w("endnoteReference"): "endnote"}
 _MAX_DEPTH = 200
 
@@ -314,7 +315,7 @@ def _iter_paragraphs(parent: Any) -> Iterator[Any]:
 def _collect_inline(parent: Any, content: InlineContent, depth: int) -> None:
     for child in parent.iterchildren():
         tag = child.tag
-        if tag in _LEFT_OUT or depth > _MAX_DEPTH:
+        if tag in _LEFT_OUT or depth > _MAX_DEPTH or _is_hidden(child):
             continue
         if tag == w("t") or tag == _MATH + "t":
             content.parts.append((child.text or "") + "".join(part.tail or "" for part in child))
@@ -328,3 +329,9 @@ def _collect_inline(parent: Any, content: InlineContent, depth: int) -> None:
             content.boxes.append(child)
         else:
             _collect_inline(child, content, depth + 1)
+
+
+def _is_hidden(run: Any) -> bool:
+    """Tell if Word neither shows nor prints a run."""
+    vanish = run.find(_VANISH) if run.tag == w("r") else None
+    return vanish is not None and vanish.get(w("val")) not in ("0", "false", "off")

@@ -140,6 +140,14 @@ def test_links_and_fields_give_the_text_that_is_shown() -> None:
     assert read_docx(zipped(body)).text == "the site, 2024-a b\nc"
 
 
+def test_hidden_text_is_left_out() -> None:
+    body = (
+        "<w:p><w:r><w:t>It costs 5 €.</w:t></w:r><w:r><w:rPr><w:vanish/></w:rPr><w:t> We pay 2.</w:t></w:r>"
+        '<w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t> Pay at once.</w:t></w:r></w:p>'
+    )
+    assert read_docx(zipped(body)).text == "It costs 5 €. Pay at once."
+
+
 def test_a_text_box_is_read_once_after_its_paragraph() -> None:
     box = f"<w:txbxContent>{paragraph('In the box.')}</w:txbxContent>"
     body = (
