@@ -29,7 +29,8 @@ _APART = _BLOCKS | _BREAKS | _LISTS | _LEVELS.keys() | {"head", "table", "pre"} 
 # fmt: off
 _NEVER_SHOWN = (
     "script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "svg", "math",
-    "canvas", "audio", "video", "map", "select", "option", "textarea", "button", "input", "dialog"
+    "canvas", "audio", "video", "map", "select", "option", "textarea", "button", "input", "dialog",
+    "rt", "rp"  # how the word before is spoken
 )
 # fmt: on
 HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)  # a style

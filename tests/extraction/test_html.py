@@ -272,3 +272,10 @@ def test_a_question_that_is_a_button_is_a_heading(article: str) -> None:
     found = read_html(f"<html><body>{article.format(page)}</body></html>".encode())
     assert found.headings[0].title == "How do I reset my password?"
     assert "Copy" not in found.text
+
+
+def test_how_a_word_is_spoken_is_not_read_with_it() -> None:
+    page = (
+        "<body><p><ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>本社は港区にあります。</p></body>"
+    )
+    assert read_html(page.encode()).text == "東京本社は港区にあります。"
