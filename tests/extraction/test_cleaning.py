@@ -149,7 +149,8 @@ def test_dates_of_pdf_files(raw: str, expected: str) -> None:
 def test_metadata_is_cleaned_and_named_our_way() -> None:
     raw = {"Title": "A\x00 Title\n", "Author": "  ", "Keywords": "one,\ttwo", "Other": "x"}
     assert parse_metadata(raw) == ("A Title", {"keywords": "one, two"})
-    assert parse_metadata({"Title": "Untitled"}) == ("", {})
+    for none in ("Untitled", "(anonymous)"):
+        assert parse_metadata({"Title": none}) == ("", {})
 
 
 @pytest.mark.parametrize(

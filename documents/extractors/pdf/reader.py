@@ -33,13 +33,15 @@ _DATE = re.compile(
     r"(?:(?P<sign>[+-])(?P<off_hours>\d\d)'?(?P<off_minutes>\d\d)?|Z)?"
 )
 
+_NO_TITLES = ("untitled", "(anonymous)")  # of programs, for none
+
 
 def parse_metadata(raw: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """Return the title, and the rest under our names, dates in ISO 8601; without unusable values."""
     values = {ours: clean_label(raw.get(theirs, "")) for theirs, ours in _NAMES.items()}
     values |= {ours: parse_date(raw.get(theirs, "")) for theirs, ours in _DATES.items()}
     title = clean_label(raw.get("Title", ""))
-    return "" if title.lower() == "untitled" else title, {
+    return "" if title.lower() in _NO_TITLES else title, {
         name: value for name, value in values.items() if value
     }
 
