@@ -21,7 +21,9 @@ _FENCE = re.compile(r"^(?:```|~~~)\S*\s+|\s+(?:```|~~~)$")  # of a program
 _LINK = re.compile(rf"!?\[([^\]\[]{{0,200}}){LINK_TARGET}")  # says nothing outside its document
 _PAGE_SIGN = re.compile(PAGE_SIGN)
 _LINE_TAG, _INLINE_TAG = re.compile(LINE_TAG), re.compile(INLINE_TAG)
-_SIGN = re.compile(r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—]|/s/)\s+")  # of a heading, a list item or who signed
+_SIGN = re.compile(
+    r"(?:#{1,6}|[-*+•‣▪●◦○■□►–—]|/s/|\[\^[^\[\]\s]{1,60}\]:)\s+"
+)  # of a heading, a list item, who signed or a footnote
 _NUMBER = re.compile(r"(?:\(?\d{1,2}(?:\.\d{1,2}){0,3}[.)]|\(?[a-z]\))\s+(?=[^\W\d_]|[\"“])")  # of one
 # The number of a note, which the sentence before ends with, or of a section; "12 In" counts nothing.
 _NOTE_BEFORE = re.compile(

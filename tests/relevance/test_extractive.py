@@ -33,6 +33,14 @@ def test_the_best_sentences_are_given_word_for_word_with_their_passage() -> None
     assert all(text in " ".join(context[n - 1].content.split()) for text, n in said)
 
 
+def test_a_footnote_is_said_without_its_sign() -> None:
+    said = answer(
+        "When was the belfry of Ghent finished?",
+        "The belfry.[^1]\n\n[^1]: The belfry of Ghent was finished in 1380.",
+    )
+    assert without_markers(said).startswith("The belfry of Ghent was")
+
+
 def test_sentences_of_one_passage_stand_in_reading_order() -> None:
     said = sentences(answer("How tall is the belfry of Ghent?", GHENT, DINANT))
     assert [text for text, _ in said] == [
