@@ -10,6 +10,8 @@ import pptx
 import pytest
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
+from pptx.oxml import parse_xml
+from pptx.oxml.ns import nsdecls
 from pptx.util import Inches
 
 from documents.chunkers.sentence import SentenceChunker
@@ -131,6 +133,25 @@ def test_a_column_of_a_comparison_is_read_below_its_heading() -> None:
         slide.placeholders[place].text = text
     words = read_pptx(saved(presentation)).text.replace("\n\n", "\n").split("\n")
     assert words == ["Offers", "- Plan A", "- It is 12 €.", "- Plan B", "- It is 15 €."]
+
+
+def test_steps_of_a_slide_have_the_numbers_that_it_shows() -> None:
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+    frame = slide.placeholders[1].text_frame
+    steps = [
+        ("Open it", 0, "arabicPeriod"), ("slowly", 1, "alphaLcParenR"), ("", 0, "arabicPeriod"),
+        ("wide", 1, ""),
+        ("Look", 0, "arabicPeriod"), ("End", 0, ""), ("Again", 0, "arabicPeriod"),
+    ]  # fmt: skip
+    for text, level, form in steps:
+        step = frame.add_paragraph()
+        step.text, step.level = text, level
+        if form:
+            step._p.get_or_add_pPr().append(parse_xml(f'<a:buAutoNum {nsdecls("a")} type="{form}"/>'))
+    assert read_pptx(saved(presentation)).text == (
+        "1. Open it\n  a) slowly\n  - wide\n2. Look\n- End\n1. Again"
+    )
 
 
 def test_a_merged_cell_of_a_slide_stands_in_each_row_that_it_goes_over() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
+from string import ascii_lowercase
 from typing import Any
 
 from pptx.enum.shapes import PP_PLACEHOLDER
@@ -103,15 +104,32 @@ def _compose_shape(shape: Any, slide: Any, composer: Composer) -> None:
     elif getattr(shape, "has_chart", False):
         _compose_chart(shape.chart, composer)
     elif shape.has_text_frame:
+        numbers: dict[int, int] = {}  # by level: of the last item
         for paragraph in shape.text_frame.paragraphs:
-            if kind in _BODIES or paragraph.level:
-                composer.add_line(
-                    "list", f"- {paragraph.text}" if paragraph.text.strip() else "", indent=paragraph.level
-                )
+            mark = _read_mark(paragraph, numbers) if paragraph.text.strip() else ""
+            if kind in _BODIES or paragraph.level or mark not in ("", "- "):
+                composer.add_line("list", f"{mark}{paragraph.text}", indent=paragraph.level)
             else:
                 composer.add_paragraph(_plain(paragraph.text))
     else:
         _compose_diagram(shape, slide, composer)
+
+
+def _read_mark(paragraph: Any, numbers: dict[int, int]) -> str:
+    """Return what the slide shows before an item, "2. " or "b) ", and count it; "- " if it has no number."""
+    level = paragraph.level
+    numbering = paragraph._p.find(f"{qn('a:pPr')}/{qn('a:buAutoNum')}")
+    for ended in [one for one in numbers if one > level or (one == level and numbering is None)]:
+        del numbers[ended]
+    if numbering is None:
+        return "- "
+    start = numbering.get("startAt", "1")
+    numbers[level] = number = numbers.get(level, int(start) - 1 if start.isdecimal() else 0) + 1
+    form = numbering.get("type", "")
+    if form.startswith("alpha") and 0 < number <= len(ascii_lowercase):
+        letter = ascii_lowercase[number - 1]
+        return f"{letter.upper() if form.startswith('alphaUc') else letter}) "
+    return f"{number}. "
 
 
 def _compose_chart(chart: Any, composer: Composer) -> None:
