@@ -70,7 +70,7 @@ def user_message(question: Question, context: Context) -> str:
         )
         for n, block in enumerate(context.blocks, start=1)
     )
-    return USER.format(blocks="\n\n".join(blocks), question=" ".join(question.text.split()))
+    return USER.format(blocks="\n\n".join(blocks), question=" ".join(question.asked.split()))
 
 
 def _read_with_head(block: Block) -> str:

@@ -16,6 +16,7 @@ from rag.types.retrieval import Passage
 
 READ_CHARS = 500
 LONGEST = 500  # characters of a question that is looked at
+MOST_QUESTIONS = 4  # that are searched for one by one
 KEPT_QUESTIONS = 256
 LOOKED_AT = 10  # best candidates
 NEARLY_ALL = 0.8  # of them
@@ -189,6 +190,7 @@ _PREPOSITION = re.compile(r"(?:of|at|in|for|by|to|from|with|von|bei|für)\s+", r
 _PREPOSITION_LAST = re.compile(
     r"\s+(?:of|at|in|for|by|to|from|with|von|bei|für)\s+(?:the\s+)?$", re.IGNORECASE
 )
+_QUESTION = re.compile(r"[^?？]+[?？]\W*")
 LEAST_OF_CLAUSE = 3  # words of a question that is asked beside another
 _ASKING_ALONE = re.compile(rf"\W*(?:(?:in|on|at|of|for|by|from|to|with)\s+)?{_ASKING_WORD}", re.IGNORECASE)
 # The second question asks about what the first one is about.
@@ -219,11 +221,11 @@ class Comparison(NamedTuple):
     """subjects: the two things as the question names them. halves: what is to be searched for of each.
 
     compared: false where a question only names both. bare: nothing is asked of them but how they compare.
-    asks_twice: they are two questions.
+    asks_twice: they are two questions, or more.
     """
 
-    subjects: tuple[str, str]
-    halves: tuple[str, str]
+    subjects: tuple[str, ...]
+    halves: tuple[str, ...]
     compared: bool = True
     bare: bool = False
     asks_twice: bool = False
@@ -237,6 +239,10 @@ def comparison_in(text: str) -> Comparison | None:
     text = " ".join(text.split())
     if len(text) > LONGEST:
         return None
+    questions = tuple(map(str.strip, _QUESTION.findall(text)))
+    are_whole = all(len(question.split()) >= LEAST_OF_CLAUSE for question in questions)
+    if 1 < len(questions) <= MOST_QUESTIONS and are_whole and text.endswith(questions[-1]):
+        return Comparison(questions, questions, compared=False, asks_twice=True)
     for pattern in _PATTERNS:
         if found := pattern.search(text):
             parts = found.groupdict()

@@ -112,7 +112,7 @@ class PassageFinder:
         Where it is of two things, search for each as well, and use that if both are found: in different
         documents, or by whom may look further, as two things that are compared. Where the question only
         names both, this is tried if it finds nothing by itself, or where they are what two documents are
-        about: there one that is found is told alone.
+        about: there one that is found is told alone, as of several questions those that are found.
 
         further: whether passages may be shown that do not reach the threshold by themselves, as who answers
         reads for itself. reading: what reads the passages of each of two things.
@@ -150,7 +150,7 @@ class PassageFinder:
 
     async def _names_two_documents(self, question: Question, two: Comparison, judged: Retrieval) -> bool:
         """Return whether each of two things is what another document is about."""
-        if not can(self._retriever, Narrowing) or judged.reranker != "sentence":
+        if not can(self._retriever, Narrowing) or judged.reranker != "sentence" or len(two.halves) > 2:
             return False
         names = [names_in(half, judged) for half in two.halves]
         if not all(names):
@@ -299,7 +299,7 @@ def _combine_halves(
     sure = together if further else most_relevant
     found_for = [sure(half.passages) >= question.min_relevance for half in halves]
     apart = named or two.asks_twice or stand_apart(halves)
-    enough = all(found_for) or (named and not two.compared and any(found_for))
+    enough = all(found_for) or ((named or two.asks_twice) and not two.compared and any(found_for))
     if not enough or not (apart or (further and two.compared)):
         return None
     among = replace(whole, passages=()) if named else whole

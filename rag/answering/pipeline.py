@@ -10,6 +10,7 @@ from knowlex.base.errors import SynthesisFailed
 from rag.answering.finding import Assess, PassageFinder, least_to_read
 from rag.citations.checker import CheckedReply, Checker
 from rag.context.assembly import ContextMaker
+from rag.conversation.messages import questions_in
 from rag.deadlines import StageTimes, search_timeout, within_deadline, writing_timeout
 from rag.protocols import (
     Accounting,
@@ -72,17 +73,19 @@ class Pipeline:
         """Search, and return what was there at each stage besides."""
         stages = StageTimes()
         async with within_deadline(question.deadline, search_timeout):
-            question = await self._respell(question)
-            further = self._may_look_further(question)
-            judged, trail, *_ = await self._finder.find(question, stages, further=further)
+            searched = await self._respell(_ways_to_ask(question)[0])
+            further = self._may_look_further(searched)
+            judged, trail, *_ = await self._finder.find(searched, stages, further=further)
         result = SearchResult(
-            question,
+            _as_asked(searched),
             trail.passages,
             judged.model_name,
             stages.milliseconds,
             judged.reranker,
             judged.rewriting,
         )
+        if searched.message and not trail.asked:
+            trail = replace(trail, asked=searched.text)
         return result, trail if further else replace(trail, near=frozenset())
 
     def least_relevance(self, question: Question) -> float:
@@ -172,15 +175,22 @@ class Pipeline:
     async def _prepare(self, question: Question) -> "_PreparedQuestion":
         """Find the passages and make the context: all that comes before the model.
 
-        Where there is nothing relevant, the question is asked without who asks it; and where a word is one
-        letter off, as it may be meant. Where there is not enough then either, a chat model is asked with what
-        was found at first, if it is worth that.
+        Where there is nothing relevant, the question is asked without what is said around it and who asks
+        it; and where a word is one letter off, as it may be meant. Where there is not enough then either, a
+        chat model is asked with what was found at first, if it is worth that.
         """
+        first, *others = _ways_to_ask(question)
         async with within_deadline(question.deadline, search_timeout):
-            question = await self._respell(question)
+            question = await self._respell(first)
         prepared = await self._prepare_as_asked(question)
         if prepared.enough or question.mode == "exact":
             return prepared
+        for way in others:
+            async with within_deadline(question.deadline, search_timeout):
+                question = await self._respell(way)
+            again = await self._prepare_as_asked(question)
+            if again.enough:
+                return again
         alone = question_without_frame(question.text)
         if alone is not None:
             question = _as_meant(question, alone)
@@ -245,8 +255,19 @@ class Pipeline:
             return await self._retriever.why_nothing(prepared.question)
 
 
+def _ways_to_ask(question: Question) -> list[Question]:
+    """Return the question in the ways in which it is searched for, one after another."""
+    ways = () if question.mode == "exact" else questions_in(question.text)
+    return [replace(question, text=way, message=question.text) for way in ways] or [question]
+
+
+def _as_asked(question: Question) -> Question:
+    """Return the question as it was asked; where it was changed besides, as it is understood."""
+    return replace(question, text=question.text if question.original else question.asked, message="")
+
+
 def _as_meant(question: Question, text: str) -> Question:
-    return replace(question, text=text, original=question.original or question.text)
+    return replace(question, text=text, original=question.original or question.asked)
 
 
 async def _next_piece(
@@ -275,7 +296,7 @@ class _PreparedQuestion:
     def answer(self, checked: CheckedReply, usage: Usage) -> Answer:
         passages = self.trail.passages
         return Answer(
-            question=self.question,
+            question=_as_asked(self.question),
             answered=checked.reason is None,
             text=checked.text,
             context=self.context.passages,

@@ -51,17 +51,20 @@ def tell_apart(two: Comparison, halves: Sequence[Retrieval], least: float) -> tu
 
     least: the relevance from which on a chunk may answer both of two questions.
     """
-    one, other = ({p.chunk_id: p.relevance for p in half.passages} for half in halves)
+    best: dict[UUID, float] = {}
+    for passage in chain.from_iterable(half.passages for half in halves):
+        best[passage.chunk_id] = max(passage.relevance, best.get(passage.chunk_id, 0.0))
     enough = least if two.asks_twice else math.inf
     return tuple(
-        Half(text, _better_for(those, these, enough), half.named, two.bare)
-        for text, half, these, those in zip(two.halves, halves, (one, other), (other, one), strict=True)
+        Half(text, _better_elsewhere(best, half, enough), half.named, two.bare)
+        for text, half in zip(two.halves, halves, strict=True)
     )
 
 
-def _better_for(those: Mapping[UUID, float], these: Mapping[UUID, float], enough: float) -> frozenset[UUID]:
-    """Return the chunks that are more relevant to those, and not enough to these."""
-    return frozenset(id_ for id_ in those if those[id_] > (here := these.get(id_, 0.0)) and here < enough)
+def _better_elsewhere(best: Mapping[UUID, float], half: Retrieval, enough: float) -> frozenset[UUID]:
+    """Return the chunks that are more relevant to another half, and not enough to this one."""
+    here = {passage.chunk_id: passage.relevance for passage in half.passages}
+    return frozenset(id_ for id_ in best if best[id_] > (own := here.get(id_, 0.0)) and own < enough)
 
 
 def _relevance(passage: Passage) -> float:

@@ -14,9 +14,9 @@ from rag.conversation.parsing import (
     POSSESSIVE,
     ParsedQuestion,
     Word,
-    all_question_words,
     find_fragment,
     find_pronoun,
+    in_all_languages,
     is_elliptic,
     is_unspaced,
     parse_question,
@@ -213,7 +213,9 @@ def _bracketed(question: str, about: str) -> str:
     """Add what a question is about; of a question with brackets these alone."""
     in_brackets = _BRACKETS.search(about)
     about = in_brackets[1] if in_brackets else about.strip(END + "¿¡")
-    if about.partition(" ")[0].istitle() and about.partition(" ")[0].lower() in all_question_words():
+    if about.partition(" ")[0].istitle() and about.partition(" ")[0].lower() in in_all_languages(
+        "question_words"
+    ):
         about = about[:1].lower() + about[1:]
     bare = question.rstrip(END)
     return f"{bare} ({about}){question[len(bare) :].strip()}"

@@ -19,6 +19,7 @@ END = " \t?!.。？！"
 _DATA = Path(__file__).parent / "data"
 POSSESSIVE = re.compile(r"['’]s?$")
 _WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
+_PHRASES = ("openers", "instructions", "asides")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -29,6 +30,8 @@ class SmallWords:
     weak_pronouns: refer to something only at the end of a question, or where it names next to nothing else.
     expletive_marks: what follows a pronoun that refers to nothing ("how long does it take to").
     genitives: join the words of one phrase. openers: beginnings after which only a new topic stands.
+    instructions: beginnings of a sentence that says how to answer, greets or thanks; asides: whole questions
+    that ask nothing. polite: words before either. speakers: stand for who asks and who is asked.
     """
 
     pronouns: frozenset[str] = frozenset()
@@ -44,6 +47,10 @@ class SmallWords:
     articles: frozenset[str] = frozenset()
     empty_words: frozenset[str] = frozenset()
     openers: frozenset[str] = frozenset()
+    instructions: frozenset[str] = frozenset()
+    asides: frozenset[str] = frozenset()
+    polite: frozenset[str] = frozenset()
+    speakers: frozenset[str] = frozenset()
     stop: frozenset[str] = frozenset()
 
 
@@ -52,9 +59,9 @@ def small_words(language: str) -> SmallWords:
     """Read the words of a language; only its stop words where there is no file for it."""
     path = _DATA / f"{language}.txt"
     lines = read_lines(path) if path.is_file() else {}
-    lists = {name: frozenset(" ".join(words).split()) for name, words in lines.items() if name != "openers"}
-    openers = frozenset(", ".join(lines.get("openers", [])).split(", ")) - {""}
-    return SmallWords(**lists, openers=openers, stop=stop_words(language).union(*lists.values()))
+    phrases = {name: frozenset(", ".join(lines.pop(name, [])).split(", ")) - {""} for name in _PHRASES}
+    lists = {name: frozenset(" ".join(words).split()) for name, words in lines.items()}
+    return SmallWords(**lists, **phrases, stop=stop_words(language).union(*lists.values()))
 
 
 class Word(NamedTuple):
@@ -155,8 +162,8 @@ def is_elliptic(asked: ParsedQuestion) -> bool:
     return asks and bool(small.auxiliaries) and len(asked.content) == 1 and not plain & small.auxiliaries
 
 
-@lru_cache(maxsize=1)
-def all_question_words() -> frozenset[str]:
-    """Return the question words of all languages."""
+@lru_cache(maxsize=16)
+def in_all_languages(name: str) -> frozenset[str]:
+    """Return the words of all languages that have this name in `SmallWords`."""
     codes = [path.stem for path in _DATA.glob("*.txt")]
-    return frozenset().union(*(small_words(code).question_words for code in codes))
+    return frozenset[str]().union(*(getattr(small_words(code), name) for code in codes))

@@ -47,7 +47,9 @@ class ChatSynthesizer:
 
     def room(self, question: Question) -> Room:
         system_text = claims.SYSTEM if self._structured else SYSTEM
-        return Room(f"{system_text}\n{question.text}", min(REPLY_TOKENS, question.max_tokens or REPLY_TOKENS))
+        return Room(
+            f"{system_text}\n{question.asked}", min(REPLY_TOKENS, question.max_tokens or REPLY_TOKENS)
+        )
 
     async def synthesize(self, question: Question, context: Context) -> Synthesis:
         """Return the whole reply; where no claim of a structured one was complete, the model is asked

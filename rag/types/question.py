@@ -70,6 +70,7 @@ class Question:
     mode: which rankings are used; in `sparse` and `exact` no model is called. rerank: None reranks in
     `hybrid` only, whose order it is part of. rewrite: None leaves it to the settings.
     original: what the user wrote, where `text` is a follow-up question made to stand alone; else "".
+    message: what was asked, where `text` is only the question in it, by which is searched and read; else "".
     state: of all that is read, for reusing answers: another one after every change of it; "" if unknown.
     principals: by which the caller may read documents that are not public. () where no collection that is
     read has such a document; None for a caller who sees all.
@@ -87,6 +88,7 @@ class Question:
     rerank: bool | None = None
     rewrite: bool | None = None
     original: str = ""
+    message: str = ""
     state: str = ""
     principals: tuple[str, ...] | None = ()
     deadline: float | None = None
@@ -104,6 +106,11 @@ class Question:
         if self.deadline is None:
             return limit_s
         return min(limit_s, self.within(math.inf) / 2)
+
+    @property
+    def asked(self) -> str:
+        """The whole message, with what it says about how to answer."""
+        return self.message or self.text
 
     @property
     def reranked(self) -> bool:

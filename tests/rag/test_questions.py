@@ -148,7 +148,11 @@ def test_two_names_are_searched_for_apart_without_being_compared(question: str, 
     ("question", "halves"),
     [
         ("Who founded Nike, and who founded Adobe?", ("Who founded Nike?", "who founded Adobe?")),
-        ("Who runs Nike? And who owns it?", ("Who runs Nike?", "who owns Nike?")),
+        ("Who runs Nike? Who owns Nike?", ("Who runs Nike?", "Who owns Nike?")),
+        (
+            "Who runs Nike? Who owns Adobe? Where is Amcor?",
+            ("Who runs Nike?", "Who owns Adobe?", "Where is Amcor?"),
+        ),
         ("Who runs Nike, and who works there?", ("Who runs Nike?", "who works at Nike?")),
         (
             "How many employees does Nike have and who is its boss?",

@@ -1,0 +1,67 @@
+"""The question in a message of several sentences, without what is said around it. Plain Python."""
+
+import re
+
+from documents.text.sentences import sentence_spans
+from rag.conversation.carry_over import Turn, carry_over
+from rag.conversation.parsing import in_all_languages, parse_question
+
+LOOKED_BACK = 5  # sentences before a question, for what it lacks
+LEAST_NAMED = 2  # words that name something, in a question that needs nothing of what is said before it
+_MARKS = ("?", "？", "؟")
+_CLOSING = "\"'”’»)]"
+
+
+def questions_in(message: str) -> tuple[str, ...]:
+    """Return what a message asks, made to stand alone by what it says before: with what it says behind, if
+    that is more than how to answer, and without; () where it says nothing else.
+
+    "I read that Tesla worked for Edison. Why did he leave? Please be brief." asks "Why did Tesla leave?"
+    """
+    sentences = [message[start:end] for start, end in sentence_spans(message)]
+    if len(sentences) < 2:
+        return ()
+    told = [sentence for sentence in sentences if not _is_aside(sentence)]
+    asked = [sentence for sentence in told if _asks(sentence)] or told
+    questions, before = list[str](), list[Turn]()
+    for sentence in told:
+        alone = _without_joint(carry_over(sentence, before)) if _asks(sentence) else sentence
+        before = [Turn(alone), *before[: LOOKED_BACK - 1]]
+        if sentence in asked:
+            questions.append(alone)
+    question = " ".join(questions)
+    if len(parse_question(question).content) < LEAST_NAMED:
+        question = " ".join(told)
+    behind = told[told.index(asked[0]) + 1 :] if len(asked) == 1 else []
+    behind = [sentence for sentence in behind if not _is_of_speakers(sentence, message)]
+    ways = tuple(dict.fromkeys((" ".join([question, *behind]), question)))
+    return ways if question and ways != (" ".join(sentences),) else ()
+
+
+def _asks(sentence: str) -> bool:
+    return sentence.rstrip(_CLOSING).endswith(_MARKS)
+
+
+def _without_joint(question: str) -> str:
+    """Return "Who owns it?" of "And who owns it?"."""
+    parsed = parse_question(question)
+    if len(parsed.words) < LEAST_NAMED or parsed.words[0].plain not in parsed.small.connectors:
+        return question
+    alone = question[parsed.words[1].start :]
+    return alone[:1].upper() + alone[1:]
+
+
+def _is_of_speakers(sentence: str, message: str) -> bool:
+    parsed = parse_question(sentence, like=message)
+    return any(re.split("['’]", word.plain)[0] in parsed.small.speakers for word in parsed.words)
+
+
+def _is_aside(sentence: str) -> bool:
+    """Tell whether a sentence says how to answer, greets or thanks: in whatever language."""
+    words = [word.plain for word in parse_question(sentence).words]
+    while words and words[0] in in_all_languages("polite"):
+        del words[0]
+    said = " ".join(words)
+    if _asks(sentence):
+        return said in in_all_languages("asides")
+    return not said or any(f"{said} ".startswith(f"{one} ") for one in in_all_languages("instructions"))
