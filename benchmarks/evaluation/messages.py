@@ -17,7 +17,7 @@ FORMS = (
     "{} Please answer in one sentence and cite your source.",
     "Hi! I'm preparing a presentation for my class. {} Thanks in advance!",
     "{} If the documents do not say so, tell me that you don't know.",
-    "You are a careful research assistant. Use only the given documents. {} Give the exact wording if possible.",
+    "You are a careful research assistant. Use only the documents. {} Give the exact wording if possible.",
     "I couldn't find this anywhere myself. {} I'd be grateful for a pointer to the page.",
     "{} I need it for a report that is due tomorrow, so a short answer is enough.",
     "Context: our team reviews documents.\n\nQuestion: {}\n\nFormat: one or two sentences, with the source.",
