@@ -4,7 +4,7 @@ import base64
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.page.conftest import OpenPage, ask
 from tests.support.api import embed, ingest
@@ -50,6 +50,42 @@ def test_dropped_files_can_be_asked_when_they_are_ready(server: Stack, open_page
     expect(page.get_by_role("button", name="Ask all documents again")).to_contain_text("Only towers.pdf")
     ask(page, "How many steps has the tower?")
     expect(page.locator("article.turn .answer")).to_contain_text("253 steps")
+
+
+def test_a_folder_of_many_files_comes_in_by_few_requests_and_waits_when_there_were_too_many(
+    server: Stack, open_page: OpenPage
+):
+    page = open_page(server, "/documents", expected="429")
+    sent: list[str] = []
+
+    def on_upload(route: Route) -> None:
+        sent.append(route.request.method)
+        if len(sent) == 1:
+            route.fulfill(
+                status=429, headers={"Retry-After": "1"}, json={"error": "RATE_LIMITED", "message": "Too many."}
+            )
+        else:
+            route.continue_()
+
+    page.route("**/v1/ingest", on_upload)
+    notes = {f"note-{n:03}.txt": f"Lamp number {n} is green.".encode() for n in range(220)}
+    drop(page, {**notes, "z.bin": b"\x7fELF\x02\x01\x01"})
+
+    page.get_by_role("button", name="Clear this list").wait_for(timeout=90_000)
+    expect(page.locator(".uploads li.completed")).to_have_count(200)
+    expect(page.locator(".uploads li.failed")).to_contain_text(["z.bin"])
+    assert server.client.get("/v1/collections").json()["collections"][0]["document_count"] == 220
+    assert len(sent) <= 6
+
+
+def test_an_empty_file_keeps_no_other_out(server: Stack, open_page: OpenPage):
+    page = open_page(server, "/documents", expected="400")
+
+    drop(page, {"towers.pdf": TOWERS, "empty.txt": b"", "notes.md": b"# Notes\n\nThe lamp is green.\n"})
+
+    rows = page.locator(".uploads li")
+    expect(rows.filter(has_text="ready")).to_have_count(2, timeout=60_000)
+    expect(rows.filter(has_text="empty.txt")).to_contain_text("The file empty.txt is empty.")
 
 
 def test_leaving_while_files_are_sent_warns(server: Stack, open_page: OpenPage):

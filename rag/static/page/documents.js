@@ -153,8 +153,10 @@ function DropZone({ collections, chosen, say, onEnded }) {
     <p><label class="button primary">${t("Choose files")}<input type="file" multiple class="visually-hidden" onChange=${onChoose} /></label>
       <label class="button">${t("Choose a folder")}<input type="file" webkitdirectory class="visually-hidden" onChange=${onChoose} /></label>
       <label>${t("into")} <${Choice} label=${t("Collection of new documents")} value=${collection} onChange=${(event) => setCollection(event.target.value)} options=${names.map((name) => [name, name])} /></label></p>
-    ${uploads.items.length > 0 && html`<ul class="uploads">${uploads.items.slice(0, 200).map((item) => html`<${UploadRow} key=${item.key} item=${item} say=${say} onChanged=${onEnded} />`)}</ul>
-      ${!uploads.running && html`<button type="button" onClick=${() => uploads.forgetEnded()}>${t("Clear this list")}</button>`}`}
+    ${uploads.items.length > 0 && html`<ul class="uploads">${uploads.items.filter(({ state }, index) => index < 200 || state === "failed" || state === "refused").map((item) => html`<${UploadRow} key=${item.key} item=${item} say=${say} onChanged=${onEnded} />`)}</ul>
+      ${uploads.running
+        ? uploads.items.length > 1 && html`<p class="hint">${t("{done} of {all} files are done.", { done: number(uploads.ended), all: number(uploads.items.length) })}</p>`
+        : html`<button type="button" onClick=${() => uploads.forgetEnded()}>${t("Clear this list")}</button>`}`}
   </div>`;
 }
 

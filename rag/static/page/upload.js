@@ -3,12 +3,17 @@
 import { ApiError, asSentence, call, problemText, query, upload } from "./api.js";
 import { t } from "./i18n.js";
 
-const AT_ONCE = 2;
+const AT_ONCE = 2; // forms that are sent
+const FOLLOWED = 3; // jobs: the browser has six connections, and a minute has some hundred requests
+const MOST_FILES = 50; // of a form, which is one job
+const MOST_BYTES = 10_000_000;
+const OF_A_FILE = new Set([400, 413, 415, 422]); // the form was refused because of one of its files
 const ENDED = new Set(["completed", "failed", "duplicate", "refused"]);
 
 /**
  * @typedef {{key: number, file: File, path: string, state: "waiting" | "sending" | "reading" | "completed" | "failed" | "duplicate" | "refused",
- *   sent: number, document: any, message: string, since: number, older: any}} UploadItem
+ *   sent: number, document: any, message: string, since: number, older: any, job: string, alone: boolean}} UploadItem
+ *   alone: it goes in a form of its own.
  *   older: another document of the same name that was there before, mostly an earlier version; else null.
  *   state "refused": the server did not take the file, and nothing of it is there.
  */
@@ -20,11 +25,14 @@ export const uploads = {
   /** @type {UploadItem[]} */
   items: [],
   listeners: new Set(),
+  sending: 0,
+  following: 0,
+  jobs: [], // that nobody follows yet
 
   /** @param {{file: File, path: string}[]} files @param {string} collection */
   add(files, collection) {
     const items = files.map(({ file, path }) => ({
-      key: ++count, file, path, collection, state: "waiting", sent: 0, document: null, message: "", since: 0, older: null,
+      key: ++count, file, path, collection, state: "waiting", sent: 0, document: null, message: "", since: 0, older: null, job: "", alone: false,
     }));
     this.items = [...items, ...this.items];
     this.next();
@@ -40,8 +48,12 @@ export const uploads = {
     this.changed();
   },
 
+  get ended() {
+    return this.items.filter((item) => ENDED.has(item.state)).length;
+  },
+
   get running() {
-    return this.items.some((item) => !ENDED.has(item.state));
+    return this.ended < this.items.length;
   },
 
   changed() {
@@ -50,50 +62,72 @@ export const uploads = {
 
   next() {
     this.changed();
-    const sending = this.items.filter((item) => item.state === "sending").length;
-    const waiting = this.items.filter((item) => item.state === "waiting");
-    for (const item of waiting.slice(-Math.max(0, AT_ONCE - sending))) if (sending < AT_ONCE) this.send(item);
+    for (let items; this.sending < AT_ONCE && (items = this.nextForm()).length; ) this.send(items);
   },
 
-  async send(item) {
-    item.state = "sending";
-    this.changed();
+  /** The files that have waited longest, as many as go into one form. */
+  nextForm() {
+    const waiting = this.items.filter(({ state }) => state === "waiting").sort((a, b) => a.key - b.key);
+    let bytes = 0;
+    const end = waiting.findIndex((item, index) => {
+      bytes += item.file.size;
+      return index && (index === MOST_FILES || bytes > MOST_BYTES || item.alone || waiting[0].alone || item.collection !== waiting[0].collection);
+    });
+    return end < 0 ? waiting : waiting.slice(0, end);
+  },
+
+  async send(items) {
+    const set = (values) => {
+      for (const item of items) Object.assign(item, values);
+      this.changed();
+    };
+    this.sending += 1;
+    set({ state: "sending" });
     const form = new FormData();
-    form.append("collection_id", item.collection);
-    form.append("file", item.file, item.file.name);
+    form.append("collection_id", items[0].collection);
+    for (const { file } of items) form.append("file", file, file.name);
     try {
-      const job = await upload("/v1/ingest", form, (share) => {
-        item.sent = share;
-        this.changed();
-      });
-      this.follow(item, job.job_id);
+      const job = await patiently(() => upload("/v1/ingest", form, (sent) => set({ sent })));
+      set({ state: "reading", since: Date.now(), job: job.job_id });
+      this.jobs.push(items);
+      this.follow();
     } catch (error) {
-      item.state = "refused";
-      item.message = problemText(error.code, error.message);
-      if (error instanceof ApiError && error.retryAfter) item.message = `${asSentence(item.message)} ${t("Try again later.")}`;
+      const message = problemText(error.code, error.message);
+      if (items.length > 1 && OF_A_FILE.has(error.status)) set({ state: "waiting", alone: true });
+      else set({ state: "refused", message: error instanceof ApiError && error.retryAfter ? `${asSentence(message)} ${t("Try again later.")}` : message });
     }
+    this.sending -= 1;
     this.next();
   },
 
-  /** Ask the server how far the file is, which answers when something has changed or after 20 s. */
-  async follow(item, jobId) {
-    item.state = "reading";
-    item.since = Date.now();
+  async follow() {
+    if (this.following === FOLLOWED) return;
+    this.following += 1;
+    while (this.jobs.length) await this.followJob(this.jobs.shift());
+    this.following -= 1;
+  },
+
+  /** Ask the server how far the files of a job are, which answers when it has ended or after a second. */
+  async followJob(items) {
+    const { job } = items[0];
+    const open = () => items.filter((item) => item.job === job && item.state === "reading");
     let failures = 0;
-    while (item.state === "reading") {
+    while (open().length) {
       try {
-        const report = await call(`/v1/ingest/${jobId}?wait=1`);
+        const { documents } = await patiently(() => call(`/v1/ingest/${job}?wait=1`));
         failures = 0;
-        item.document = report.documents[0];
-        const { status, error_code: code } = item.document;
-        if (status === "completed") item.state = "completed";
-        else if (status === "failed") item.state = code === "DUPLICATE" ? "duplicate" : "failed";
-        item.message = problemText(code, item.document.error || "");
-        this.changed();
-        if (item.state === "completed") item.older = await this.olderThan(item);
+        for (const item of open()) {
+          item.document = documents[items.indexOf(item)];
+          const { status, error_code: code } = item.document;
+          if (status === "completed") item.state = "completed";
+          else if (status === "failed") item.state = code === "DUPLICATE" ? "duplicate" : "failed";
+          item.message = problemText(code, item.document.error || "");
+          this.changed();
+          if (item.state === "completed") item.older = await patiently(() => this.olderThan(item));
+        }
       } catch (error) {
-        if (++failures > 10) Object.assign(item, { state: "failed", message: error.message });
-        else await new Promise((resolve) => setTimeout(resolve, 1000 * failures));
+        if (++failures > 10) for (const item of open()) Object.assign(item, { state: "failed", message: error.message });
+        else await seconds(failures);
       }
       this.changed();
     }
@@ -112,6 +146,20 @@ export const uploads = {
     this.changed();
   },
 };
+
+const seconds = (count) => new Promise((resolve) => setTimeout(resolve, 1000 * count));
+
+/** What a request gives: asked again when the server takes more of them, after too many in a minute. */
+async function patiently(request) {
+  for (;;) {
+    try {
+      return await request();
+    } catch (error) {
+      if (error.code !== "RATE_LIMITED") throw error;
+      await seconds(error.retryAfter || 1);
+    }
+  }
+}
 
 addEventListener("beforeunload", (event) => {
   if (uploads.items.some(({ state }) => state === "waiting" || state === "sending")) event.preventDefault(); // the browser asks
