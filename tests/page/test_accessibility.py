@@ -87,6 +87,17 @@ def test_the_page_speaks_german_to_german_readers(library: Stack, open_page: Ope
     expect(page.get_by_role("heading", level=1)).to_have_text("Dokumente")
 
 
+def test_words_of_the_menu_are_whole_on_a_phone(library: Stack, open_page: OpenPage):
+    page = open_page(library, locale="de-DE", width=360)
+
+    link = page.get_by_role("link", name="Dokumente", exact=True)
+    box = link.bounding_box()
+    assert box
+    assert box["height"] < 40  # one line
+    page.set_viewport_size({"width": 320, "height": 600})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_the_scripts_of_the_page_are_small(library: Stack, open_page: OpenPage):
     page = open_page(library)
     page.wait_for_load_state("networkidle")
