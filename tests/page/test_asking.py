@@ -124,6 +124,37 @@ def test_a_follow_up_begins_at_the_top_and_a_long_question_leaves_room_for_its_a
 
 def test_the_collections_of_a_conversation_stay_chosen(library: Stack, open_page: OpenPage):
     library.client.post("/v1/collections", json={"name": "attic"}).raise_for_status()
+def test_a_quote_deep_in_a_long_text_is_in_sight_at_once(server: Stack, open_page: OpenPage):
+    chapters = (f"## Lamp {n}\n\n" + f"Lamp {n} burns oil of type {n * 7}. " * 30 for n in range(100))
+    ingest(server.client, "\n\n".join(chapters).encode(), "lamps.md")
+    embed(server.client)
+    page = open_page(server)
+    ask(page, "Which oil does lamp 90 burn?")
+
+    page.locator("button.marker").first.click()
+
+    mark = page.locator(".viewer mark")
+    mark.wait_for()
+    top, height = mark.evaluate("(mark) => [mark.getBoundingClientRect().top, innerHeight]")
+    assert 0 < top < height
+
+
+def test_a_question_that_is_not_sent_yet_is_kept_while_the_documents_are_looked_at(
+    library: Stack, open_page: OpenPage
+):
+    page = open_page(library)
+    page.fill("#question", QUESTION)
+
+    page.get_by_role("link", name="Documents", exact=True).click()
+    page.get_by_role("link", name="Ask", exact=True).click()
+
+    expect(page.locator("#question")).to_have_value(QUESTION)
+    page.press("#question", "Enter")
+    page.locator("article.turn .actions").wait_for()
+    page.reload()
+    expect(page.locator("#question")).to_have_value("")
+
+
     page = open_page(library, "/?collection=default&since=2001-01-01")
     ask(page, QUESTION)
     chosen = re.compile(r"[?&]collection=default\b")
