@@ -64,6 +64,8 @@ def test_a_cell_is_cited_by_its_sheet_and_rows(server: Stack, open_page: OpenPag
     expect(turn.locator(".sources li")).to_contain_text(["towns.xlsx, Towns, rows 1-3"])
     turn.locator("button.marker").first.click()
     expect(page.locator(".viewer mark")).to_have_text("Rome | 31")  # and not the header
+    page.get_by_role("button", name="Copy with sources").click()
+    assert "“Rome | 31”" in page.evaluate("navigator.clipboard.readText()")
     german = open_page(server, f"/?{page.url.partition('?')[2]}", locale="de-DE")
     expect(german.locator("article.turn .sources li")).to_contain_text(["towns.xlsx, Towns, Zeilen 1 bis 3"])
 

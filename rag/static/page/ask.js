@@ -330,7 +330,7 @@ function Thumb({ down = false }) {
 /** The answer as plain text, with its sources and their quotes below. */
 function withSources({ text, body }) {
   const sources = body.sources.map((source) => {
-    const quote = body.citations.find((citation) => citation.citation_index === source.citation_index)?.quoted_text;
+    const quote = citationAt(body.citations, { marker: source.citation_index, start: 0 })?.quoted_text;
     return `[${source.citation_index}] ${placeOf(source)}${quote ? `: “${quote}”` : ""}`;
   });
   return `${text}\n\n${sources.join("\n")}`;
