@@ -124,8 +124,6 @@ def test_a_follow_up_begins_at_the_top_and_a_long_question_leaves_room_for_its_a
     expect(page.locator("article.turn h2").last).to_be_in_viewport()
 
 
-def test_the_collections_of_a_conversation_stay_chosen(library: Stack, open_page: OpenPage):
-    library.client.post("/v1/collections", json={"name": "attic"}).raise_for_status()
 def test_a_quote_deep_in_a_long_text_is_in_sight_at_once(server: Stack, open_page: OpenPage):
     chapters = (f"## Lamp {n}\n\n" + f"Lamp {n} burns oil of type {n * 7}. " * 30 for n in range(100))
     ingest(server.client, "\n\n".join(chapters).encode(), "lamps.md")
@@ -157,6 +155,8 @@ def test_a_question_that_is_not_sent_yet_is_kept_while_the_documents_are_looked_
     expect(page.locator("#question")).to_have_value("")
 
 
+def test_the_collections_of_a_conversation_stay_chosen(library: Stack, open_page: OpenPage):
+    library.client.post("/v1/collections", json={"name": "attic"}).raise_for_status()
     page = open_page(library, "/?collection=default&since=2001-01-01")
     ask(page, QUESTION)
     chosen = re.compile(r"[?&]collection=default\b")

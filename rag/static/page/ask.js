@@ -8,7 +8,7 @@ import { copyText } from "./copying.js";
 import { addressWith, navigate, useTitle } from "./routing.js";
 import { number, servedLanguages, t, tn } from "./i18n.js";
 
-const LOST_QUESTION = "question"; // of a session that had ended
+const DRAFT = "question"; // that is not sent yet, or was when a session had ended: it outlives a look at the documents
 
 /** The collections and filters that the address names. @param {URLSearchParams} parameters */
 function scopeOf(parameters) {
@@ -61,7 +61,7 @@ export function AskView({ parameters, collections, onOpen, say, onAsked }) {
     say(t("Answering."), { quiet: true });
     await conversation.ask(question, scopeOf(new URLSearchParams(location.search)), options);
     const turn = conversation.turns.at(-1);
-    if (turn.error?.status === 401) sessionStorage.setItem(LOST_QUESTION, question); // the log-in page comes next
+    if (turn.error?.status === 401) sessionStorage.setItem(DRAFT, question); // the log-in page comes next
     say(announcement(turn), { quiet: true });
     if (conversation.id && new URLSearchParams(location.search).get("c") !== conversation.id && held.current === conversation)
       navigate(addressWith({ c: conversation.id, new: "", q: "" }, "/"), { replace: true });
@@ -106,13 +106,16 @@ function Welcome({ collections }) {
 }
 
 function Composer({ conversation, ask, scope, collections, parameters }) {
-  const [text, setText] = useState(() => sessionStorage.getItem(LOST_QUESTION) || "");
-  useEffect(() => sessionStorage.removeItem(LOST_QUESTION), []);
+  const [text, setText] = useState(() => sessionStorage.getItem(DRAFT) || "");
+  const write = (written) => {
+    setText(written);
+    sessionStorage.setItem(DRAFT, written);
+  };
   const field = useRef(null);
   useEffect(() => field.current?.focus({ preventScroll: true }), [conversation]);
   const send = () => {
     if (!text.trim() || conversation.writing) return;
-    setText("");
+    write("");
     ask(text.trim());
   };
   const onKeyDown = (event) => {
@@ -125,7 +128,7 @@ function Composer({ conversation, ask, scope, collections, parameters }) {
     <div class="field">
       <textarea id="question" ref=${field} rows="1" maxlength="2000" dir="auto" value=${text} aria-label=${t("Your question")}
         placeholder=${conversation.turns.length ? t("Ask a follow-up question") : t("Ask a question")}
-        onInput=${(event) => setText(event.target.value)} onKeyDown=${onKeyDown}></textarea>
+        onInput=${(event) => write(event.target.value)} onKeyDown=${onKeyDown}></textarea>
       ${conversation.writing
         ? html`<button type="button" class="primary" onClick=${() => conversation.stop()}>${t("Stop")}</button>`
         : html`<button class="primary" disabled=${!text.trim()}>${t("Ask")}</button>`}
