@@ -56,8 +56,10 @@ def test_log_in_ask_and_log_out(make_stack: MakeStack, open_page: OpenPage):
     page.keyboard.press("Enter")
     expect(page.locator("#question")).to_have_value("Where does the key lie?")
 
+    page.fill("#question", "What does ann not send?")
     page.get_by_role("button", name="Log out").click()
 
     expect(page).to_have_url(re.compile(r"/login$"))
+    assert page.evaluate("sessionStorage.length") == 0
     page.goto("/", wait_until="commit")
     expect(page).to_have_url(re.compile(r"/login\?next=%2F$"))  # each request that was refused leads there

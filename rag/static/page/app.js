@@ -152,6 +152,7 @@ function Conversations({ asked, current, kept }) {
 function LogOut() {
   const leave = async () => {
     await call("/logout", { method: "POST" }).catch(() => null);
+    sessionStorage.clear(); // the next one at this screen finds no question that was not sent
     location.assign(facts.login);
   };
   return html`<button type="button" class="link" onClick=${leave}>${t("Log out")}</button>`;
