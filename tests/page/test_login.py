@@ -63,3 +63,18 @@ def test_log_in_ask_and_log_out(make_stack: MakeStack, open_page: OpenPage):
     assert page.evaluate("sessionStorage.length") == 0
     page.goto("/", wait_until="commit")
     expect(page).to_have_url(re.compile(r"/login\?next=%2F$"))  # each request that was refused leads there
+
+
+def test_files_go_into_a_collection_of_the_account(make_stack: MakeStack, open_page: OpenPage):
+    stack = make_stack(workers=0, KNOWLEX_REQUIRE_API_KEY="true")
+    make_account(stack, "chief", staff=True)
+    log_in(stack, "chief").post("/v1/collections", json={"name": "Manuals"}).raise_for_status()
+    make_account(stack, "ann", {"Manuals": "write"})
+    page = open_page(stack, "/documents", expected=REFUSED)
+    page.get_by_label("Name of the account").fill("ann")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+
+    into = page.get_by_role("combobox", name="Collection of new documents")
+    expect(into).to_have_value("Manuals")
+    expect(into.get_by_role("option")).to_have_text(["Manuals"])

@@ -123,10 +123,12 @@ function Row({ document }) {
 
 function DropZone({ collections, chosen, say, onEnded }) {
   const [over, setOver] = useState(false);
-  const [collection, setCollection] = useState(chosen || "default");
+  const [wanted, setWanted] = useState(chosen);
+  const names = collections.map(({ name }) => name);
+  const collection = [wanted, "default", ...names].find((name) => names.includes(name)) || "default";
   const [, render] = useState(0);
   const wasRunning = useRef(uploads.running);
-  useEffect(() => setCollection(chosen || "default"), [chosen]);
+  useEffect(() => setWanted(chosen), [chosen]);
   useEffect(() => {
     const listener = () => {
       render((count) => count + 1);
@@ -146,13 +148,12 @@ function DropZone({ collections, chosen, say, onEnded }) {
     take([...event.target.files].map((file) => ({ file, path: file.webkitRelativePath || file.name })));
     event.target.value = "";
   };
-  const names = collections.some(({ name }) => name === "default") ? collections.map(({ name }) => name) : ["default", ...collections.map(({ name }) => name)];
   return html`<div class=${`drop ${over ? "over" : ""}`} onDragOver=${(event) => { event.preventDefault(); setOver(true); }}
       onDragLeave=${() => setOver(false)} onDrop=${onDrop}>
     <p>${t("Drop files or folders here: PDF, office files, mail, e-books, web pages, Markdown or text")}</p>
     <p><label class="button primary">${t("Choose files")}<input type="file" multiple class="visually-hidden" onChange=${onChoose} /></label>
       <label class="button">${t("Choose a folder")}<input type="file" webkitdirectory class="visually-hidden" onChange=${onChoose} /></label>
-      <label>${t("into")} <${Choice} label=${t("Collection of new documents")} value=${collection} onChange=${(event) => setCollection(event.target.value)} options=${names.map((name) => [name, name])} /></label></p>
+      <label>${t("into")} <${Choice} label=${t("Collection of new documents")} value=${collection} onChange=${(event) => setWanted(event.target.value)} options=${names.map((name) => [name, name])} /></label></p>
     ${uploads.items.length > 0 && html`<ul class="uploads">${uploads.items.filter(({ state }, index) => index < 200 || state === "failed" || state === "refused").map((item) => html`<${UploadRow} key=${item.key} item=${item} say=${say} onChanged=${onEnded} />`)}</ul>
       ${uploads.running
         ? uploads.items.length > 1 && html`<p class="hint">${t("{done} of {all} files are done.", { done: number(uploads.ended), all: number(uploads.items.length) })}</p>`
