@@ -263,6 +263,19 @@ def test_over_plain_http_it_is_copied_all_the_same(library: Stack, open_page: Op
     expect(page.get_by_label("Copy it by hand:")).to_have_value(re.compile("/d/"))
 
 
+def test_a_rating_that_was_not_taken_is_told_and_not_shown(library: Stack, open_page: OpenPage):
+    page = open_page(library, expected="503")
+    ask(page, QUESTION)
+    refusal = {"error": "SERVICE_UNAVAILABLE", "message": "The database cannot be reached."}
+    page.route("**/v1/feedback", lambda route: route.fulfill(status=503, json=refusal))
+
+    good = page.get_by_role("button", name="This answer is good")
+    good.click()
+
+    expect(page.get_by_role("status").first).to_have_text("The database cannot be reached.")
+    expect(good).to_have_attribute("aria-pressed", "false")
+
+
 def test_feedback_reaches_the_record(library: Stack, open_page: OpenPage):
     page = open_page(library)
     ask(page, QUESTION)

@@ -296,17 +296,24 @@ function TurnActions({ turn, retry, say }) {
   const [comment, setComment] = useState(null);
   const [copied, setCopied] = useState(false);
   const id = turn.body?.query_id;
+  const send = async (feedback) => {
+    try {
+      await call("/v1/feedback", { json: { query_id: id, ...feedback } });
+      say(t("Thank you."));
+      return true;
+    } catch (error) {
+      say(error.message);
+      return false;
+    }
+  };
   const rate = async (value) => {
+    if (!(await send({ rating: value }))) return;
     setRating((turn.rating = value));
-    await call("/v1/feedback", { json: { query_id: id, rating: value } });
-    say(t("Thank you."));
     setComment("");
   };
   const sendComment = async (event) => {
     event.preventDefault();
-    if (comment.trim()) await call("/v1/feedback", { json: { query_id: id, rating, comment } });
-    setComment(null);
-    say(t("Thank you."));
+    if (!comment.trim() || (await send({ rating, comment }))) setComment(null);
   };
   const copy = async () => {
     const done = await copyText(withSources(turn));
