@@ -179,8 +179,11 @@ def test_a_document_shows_its_facts_pages_and_passages(server: Stack, open_page:
     page.locator(".strip a").nth(1).click()
     expect(page.locator(".viewer")).to_contain_text("page 2 of 3")
     page.get_by_role("button", name="Close the page").click()
-    page.locator(".chunks button").first.click()
+    passage = page.locator(".chunks button").first
+    passage.click()
     expect(page.locator(".marks rect").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(passage).to_be_focused()
 
 
 def test_the_passages_of_a_long_document_are_read_on(server: Stack, open_page: OpenPage):

@@ -22,7 +22,6 @@ function App() {
   const [menu, setMenu] = useState(false);
   const [failure] = useErrorBoundary((error) => console.error(error));
   const help = useRef(null);
-  const opener = useRef(null); // has the focus again when the page of a quote is closed
   const loadCollections = useCallback(() => void readCollections().then(setCollections, (error) => say(error.message)), []);
   useEffect(loadCollections, []);
   useEffect(() => setMenu(false), [path, parameters.toString()]);
@@ -30,16 +29,12 @@ function App() {
   const [, kind, id] = path.split("/");
   const single = kind === "d";
   const open = (citation, quotes) => {
-    if (!document.activeElement.closest(".viewer")) opener.current = document.activeElement;
     setQuote({ citation, quotes });
     navigate(addressWith({ d: citation.document_id, start: citation.start_char, end: citation.end_char, page: citation.start_char === undefined ? citation.page_number : "", checksum: citation.checksum }));
   };
   const inDocument = kind === "documents" && id && (parameters.has("start") || parameters.has("page")) ? id : "";
   const target = useQuote(inDocument || parameters.get("d"), parameters, quote);
-  const close = () => {
-    navigate(addressWith({ d: "", start: "", end: "", page: "", checksum: "" }));
-    opener.current?.focus();
-  };
+  const close = () => navigate(addressWith({ d: "", start: "", end: "", page: "", checksum: "" }));
   useShortcuts(help, target && close);
   if (failure) return html`<main class="problem" role="alert"><p>${t("Something on this page went wrong.")}</p><p><button type="button" onClick=${() => location.reload()}>${t("Load it again")}</button></p></main>`;
   const view = () => {

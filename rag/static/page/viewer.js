@@ -17,7 +17,12 @@ const LEAST_LETTER_PX = 13; // smaller than this nobody reads: the page is enlar
 export function Viewer({ target, quotes, onTarget, onClose }) {
   const shown = useHighlights(target);
   const root = useRef(null);
-  useEffect(() => void (onClose && root.current.focus({ preventScroll: true })), []);
+  useEffect(() => {
+    if (!onClose) return undefined;
+    const opener = document.activeElement; // has the focus again when the page is closed
+    root.current.focus({ preventScroll: true });
+    return () => opener.focus();
+  }, []);
   const [page, setPage] = useState(0);
   const [zoom, setZoom] = useState(0);
   useEffect(() => {
