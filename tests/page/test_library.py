@@ -62,7 +62,9 @@ def test_a_folder_of_many_files_comes_in_by_few_requests_and_waits_when_there_we
         sent.append(route.request.method)
         if len(sent) == 1:
             route.fulfill(
-                status=429, headers={"Retry-After": "1"}, json={"error": "RATE_LIMITED", "message": "Too many."}
+                status=429,
+                headers={"Retry-After": "1"},
+                json={"error": "RATE_LIMITED", "message": "Too many."},
             )
         else:
             route.continue_()
