@@ -7,6 +7,7 @@ const AT_ONCE = 2; // forms that are sent
 const FOLLOWED = 3; // jobs: the browser has six connections, and a minute has some hundred requests
 const MOST_FILES = 50; // of a form, which is one job
 const MOST_BYTES = 10_000_000;
+const MOST_TRIES = 60; // while too many requests are made in a minute
 const OF_A_FILE = new Set([400, 413, 415, 422]); // the form was refused because of one of its files
 const ENDED = new Set(["completed", "failed", "duplicate", "refused"]);
 
@@ -151,11 +152,11 @@ const seconds = (count) => new Promise((resolve) => setTimeout(resolve, 1000 * c
 
 /** What a request gives: asked again when the server takes more of them, after too many in a minute. */
 async function patiently(request) {
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     try {
       return await request();
     } catch (error) {
-      if (error.code !== "RATE_LIMITED") throw error;
+      if (error.code !== "RATE_LIMITED" || tries === MOST_TRIES) throw error;
       await seconds(error.retryAfter || 1);
     }
   }
