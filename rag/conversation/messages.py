@@ -4,10 +4,38 @@ import re
 
 from documents.text.sentences import sentence_spans
 from rag.conversation.carry_over import Turn, carry_over
-from rag.conversation.parsing import in_all_languages, parse_question
+from rag.conversation.parsing import END, in_all_languages, parse_question
+from rag.question_forms import comparison_in
 
 LOOKED_BACK = 5  # sentences before a question, for what it lacks
 LEAST_NAMED = 2  # words that name something, in a question that needs nothing of what is said before it
+_KINDS = (
+    r"(?:anything|something|information|infos?|details|(?:documents?|files?|articles?|papers?|reports?|chapters?|sections?)"
+    r"|(?:et)?was|informationen|dokumente?|dateien|quelque\s+chose|informations|documents?|algo|información|documentos?)"
+)
+_ABOUT = r"(?:about|on|regarding|concerning|over|über|zu[mr]?|sur|sobre)"
+# What asks for a topic, before it.
+_TOPIC = re.compile(
+    r"\W*(?:(?:please|bitte|also|and|can|could|would|will|you)\s+)*(?:"
+    r"tell\s+me\s+(?:more|something|everything|all)?\s*(?:(?:that\s+)?you\s+know\s+)?about"
+    r"|what\s+(?:do\s+(?:you|we)\s+know|can\s+you\s+tell\s+me)\s+about"
+    rf"|(?:do\s+(?:you|we)\s+have|(?:is|are)\s+there)\s+(?:an?\s+|any\s+|some\s+)?{_KINDS}\s+{_ABOUT}"
+    r"|(?:which|what)\s+(?:documents?|files?|articles?|papers?|reports?)\s+"
+    r"(?:mentions?|discuss(?:es)?|covers?|describes?|(?:talks?|speaks?|is|are)\s+about|deals?\s+with)"
+    r"|what\s+(?:do|does)\s+(?:the|this|these|my|our|your)\s+[^\W\d_]+\s+say\s+about"
+    rf"|where\s+(?:can|do|could)\s+(?:I|we)\s+(?:read|learn|find\s+{_KINDS})\s+(?:more\s+)?{_ABOUT}"
+    rf"|(?:(?:I['’]?m|I\s+am|we['’]?re|we\s+are)\s+looking\s+for|I\s+need|(?:show|give|find|get)\s+me)"
+    rf"\s+(?:any\s+|some\s+|all\s+)?(?:the\s+)?{_KINDS}\s+{_ABOUT}"
+    r"|erzähl(?:e|en\s+Sie)?\s+mir\s+(?:mehr\s+|etwas\s+)?(?:über|von)"
+    r"|was\s+(?:weißt\s+du|wissen\s+Sie|wissen\s+wir)\s+(?:über|von)"
+    rf"|(?:gibt\s+es|hast\s+du|haben\s+(?:wir|Sie))\s+(?:ein\s+)?{_KINDS}\s+{_ABOUT}"
+    r"|was\s+steht\s+in\s+(?:den|meinen|unseren)\s+\w+\s+(?:über|zum?r?)"
+    r"|welche\s+(?:dokumente|dateien)\s+(?:erwähnen|behandeln|handeln\s+von)"
+    r"|(?:parle|parlez)-moi\s+d(?:e\s+la|es|e|u)|que\s+sa(?:is-tu|vez-vous)\s+(?:sur|de)"
+    r"|h[aá]bl(?:a|e|ame|eme)\s+(?:de|sobre)|qu[eé]\s+sabes?\s+(?:de|sobre)"
+    r")\s+(?=\S)",
+    re.IGNORECASE,
+)
 _MARKS = ("?", "？", "؟")
 _CLOSING = "\"'”’»)]"
 
@@ -20,7 +48,8 @@ def questions_in(message: str) -> tuple[str, ...]:
     """
     sentences = [message[start:end] for start, end in sentence_spans(message)]
     if len(sentences) < 2:
-        return ()
+        before = None if comparison_in(message) else _TOPIC.match(message)
+        return (message[before.end() :].rstrip(END), message) if before else ()
     told = [sentence for sentence in sentences if not _is_aside(sentence)]
     asked = [sentence for sentence in told if _asks(sentence)] or told
     questions, before = list[str](), list[Turn]()

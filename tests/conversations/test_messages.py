@@ -42,9 +42,27 @@ def test_what_is_said_of_the_matter_behind_a_question_is_searched_for_first():
 
 
 @pytest.mark.parametrize(
+    ("message", "topic"),
+    [
+        ("Tell me about Kenya.", "Kenya"),
+        ("Do you have anything about refunds for damaged goods?", "refunds for damaged goods"),
+        ("Which documents mention Amazon?", "Amazon"),
+        ("What does the handbook say about parental leave?", "parental leave"),
+        ("Can you tell me about the history of Warsaw?", "the history of Warsaw"),
+        ("Was steht in den Dokumenten über Kündigung?", "Kündigung"),
+    ],
+)
+def test_a_topic_is_searched_for_by_itself_first(message: str, topic: str):
+    assert questions_in(message) == (topic, message)
+
+
+@pytest.mark.parametrize(
     "message",
     [
         TALL,
+        "Which documents do I need to apply?",
+        "Is there a limit on uploads?",
+        "Tell me about Tesla and Edison.",
         "My laptop was stolen. Who do I have to inform?",
         "Who runs Nike? Where does Adobe have its seat?",
         "Sourdough bakes for forty minutes. It is eaten cold.",
