@@ -48,8 +48,8 @@ def questions_in(message: str) -> tuple[str, ...]:
     """
     sentences = [message[start:end] for start, end in sentence_spans(message)]
     if len(sentences) < 2:
-        before = None if comparison_in(message) else _TOPIC.match(message)
-        return (message[before.end() :].rstrip(END), message) if before else ()
+        frame = None if comparison_in(message) else _TOPIC.match(message)
+        return (message[frame.end() :].rstrip(END), message) if frame else ()
     told = [sentence for sentence in sentences if not _is_aside(sentence)]
     asked = [sentence for sentence in told if _asks(sentence)] or told
     questions, before = list[str](), list[Turn]()
