@@ -1,6 +1,7 @@
 """The question in a message of several sentences, without what is said around it. Plain Python."""
 
 import re
+from collections.abc import Sequence
 
 from documents.text.sentences import sentence_spans
 from rag.conversation.carry_over import Turn, carry_over
@@ -41,20 +42,26 @@ _CLOSING = "\"'”’»)]"
 
 
 def questions_in(message: str) -> tuple[str, ...]:
-    """Return what a message asks, made to stand alone by what it says before: with what it says behind, if
-    that is more than how to answer, and without; () where it says nothing else.
+    """Return what a message asks, in the ways to try one after another; () where it is just a question.
 
-    "I read that Tesla worked for Edison. Why did he leave? Please be brief." asks "Why did Tesla leave?"
+    Left out are who asks and why, and how to answer; what a question lacks is taken from what is said before
+    it. "I read that Tesla worked for Edison. Why did he leave? Please be brief." asks "Why did Tesla leave?"
+    What is said of the matter behind a question is tried with it first, and a topic before what asks for it.
     """
-    sentences = [message[start:end] for start, end in sentence_spans(message)]
-    if len(sentences) < 2:
-        frame = None if comparison_in(message) else _TOPIC.match(message)
-        return (message[frame.end() :].rstrip(END), message) if frame else ()
+    whole = [message[start:end] for start, end in sentence_spans(message)]
+    ways = _without_asides(whole) if len(whole) > 1 else [message]
+    topic = _topic_of(ways[-1])
+    tried = tuple(filter(None, (topic, *ways)))
+    return () if tried in ((message,), (" ".join(whole),)) else tried
+
+
+def _without_asides(sentences: Sequence[str]) -> list[str]:
+    """Return what is asked with what is said of the matter behind it, and without."""
     told = [sentence for sentence in sentences if not _is_aside(sentence)]
     asked = [sentence for sentence in told if _asks(sentence)] or told
     questions, before = list[str](), list[Turn]()
     for sentence in told:
-        alone = _without_joint(carry_over(sentence, before)) if _asks(sentence) else sentence
+        alone = _without_joint(carry_over(sentence, before)) if before and _asks(sentence) else sentence
         before = [Turn(alone), *before[: LOOKED_BACK - 1]]
         if sentence in asked:
             questions.append(alone)
@@ -62,9 +69,14 @@ def questions_in(message: str) -> tuple[str, ...]:
     if len(parse_question(question).content) < LEAST_NAMED:
         question = " ".join(told)
     behind = told[told.index(asked[0]) + 1 :] if len(asked) == 1 else []
-    behind = [sentence for sentence in behind if not _is_of_speakers(sentence, message)]
-    ways = tuple(dict.fromkeys((" ".join([question, *behind]), question)))
-    return ways if question and ways != (" ".join(sentences),) else ()
+    of_matter = [sentence for sentence in behind if not _is_of_speakers(sentence)]
+    return list(dict.fromkeys((" ".join([question, *of_matter]), question)))
+
+
+def _topic_of(question: str) -> str:
+    """Return "Kenya" of "Tell me about Kenya."; "" where no topic is asked for, or two."""
+    frame = None if comparison_in(question) else _TOPIC.match(question)
+    return question[frame.end() :].rstrip(END) if frame else ""
 
 
 def _asks(sentence: str) -> bool:
@@ -80,8 +92,8 @@ def _without_joint(question: str) -> str:
     return alone[:1].upper() + alone[1:]
 
 
-def _is_of_speakers(sentence: str, message: str) -> bool:
-    parsed = parse_question(sentence, like=message)
+def _is_of_speakers(sentence: str) -> bool:
+    parsed = parse_question(sentence)
     return any(re.split("['’]", word.plain)[0] in parsed.small.speakers for word in parsed.words)
 
 

@@ -54,6 +54,7 @@ def test_what_is_said_of_the_matter_behind_a_question_is_searched_for_first():
 )
 def test_a_topic_is_searched_for_by_itself_first(message: str, topic: str):
     assert questions_in(message) == (topic, message)
+    assert questions_in(f"Hello! {message} Please be brief.") == (topic, message)
 
 
 @pytest.mark.parametrize(
